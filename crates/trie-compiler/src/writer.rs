@@ -1,0 +1,213 @@
+//! Sections, checksums and padding: the bytes of an image.
+
+use std::borrow::Cow;
+
+use sha2::{Digest, Sha256};
+use trie_format::{
+    ENDIAN_MARK, FORMAT_MAJOR, FORMAT_MINOR, HEADER_LEN, Header, MAGIC, Metadata, NODE_FILE_ALIGN,
+    NODE_FILE_ALIGN_FROM, NormalizerFlags, SECTION_ALIGN, SECTION_REQUIRED, SectionEntry,
+    SectionKind, TextRange, checksum, image_id,
+};
+
+use crate::error::CompileError;
+use crate::model::{Charsmap, Model};
+use crate::trie::Trie;
+use crate::vocab::Vocab;
+use crate::Options;
+
+/// Everything that goes into an image.
+pub(crate) struct Parts<'a> {
+    pub(crate) source: &'a [u8],
+    pub(crate) options: &'a Options,
+    pub(crate) model: &'a Model,
+    pub(crate) vocab: &'a Vocab<'a>,
+    pub(crate) trie: &'a Trie,
+    pub(crate) symbols: Option<&'a Trie>,
+}
+
+struct Section<'a> {
+    kind: SectionKind,
+    align: usize,
+    bytes: Cow<'a, [u8]>,
+}
+
+impl<'a> Section<'a> {
+    fn new(kind: SectionKind, bytes: impl Into<Cow<'a, [u8]>>) -> Self {
+        let bytes = bytes.into();
+        let large = kind == SectionKind::Nodes && bytes.len() >= NODE_FILE_ALIGN_FROM;
+        Self {
+            kind,
+            align: if large { NODE_FILE_ALIGN } else { SECTION_ALIGN },
+            bytes,
+        }
+    }
+}
+
+/// The image of `parts`.
+pub(crate) fn image(parts: &Parts<'_>) -> Result<Vec<u8>, CompileError> {
+    let mut sections = Vec::new();
+    let (metadata, texts) = metadata(parts)?;
+    sections.push(Section::new(SectionKind::Metadata, metadata));
+    sections.push(Section::new(SectionKind::Texts, texts));
+    push_pieces(&mut sections, parts.vocab)?;
+    if parts.model.byte_fallback {
+        let ids = bytemuck::bytes_of(&parts.vocab.byte_ids()).to_vec();
+        sections.push(Section::new(SectionKind::ByteIds, ids));
+    }
+    let normalizers = [
+        (
+            Some(&parts.model.normalizer),
+            SectionKind::CharsmapUnits,
+            SectionKind::CharsmapTexts,
+        ),
+        (
+            parts.model.denormalizer.as_ref(),
+            SectionKind::DenormalizerUnits,
+            SectionKind::DenormalizerTexts,
+        ),
+    ];
+    for (normalizer, units_kind, texts_kind) in normalizers {
+        if let Some(Charsmap { units, texts }) = normalizer.and_then(|n| n.charsmap.as_ref()) {
+            sections.push(Section::new(units_kind, bytemuck::cast_slice(units)));
+            sections.push(Section::new(texts_kind, texts));
+        }
+    }
+    if let Some(symbols) = parts.symbols {
+        let nodes = bytemuck::cast_slice(&symbols.nodes);
+        sections.push(Section::new(SectionKind::SymbolNodes, nodes));
+    }
+    let nodes = bytemuck::cast_slice(&parts.trie.nodes);
+    sections.push(Section::new(SectionKind::Nodes, nodes));
+    Ok(assemble(&sections))
+}
+
+fn push_pieces<'a>(sections: &mut Vec<Section<'a>>, vocab: &Vocab<'_>) -> Result<(), CompileError> {
+    let mut offsets = vec![0u32];
+    let mut texts = Vec::new();
+    for entry in &vocab.entries {
+        texts.extend_from_slice(entry.text);
+        offsets.push(offset_u32(texts.len(), "the text of all pieces")?);
+    }
+    let scores: Vec<f32> = vocab.entries.iter().map(|entry| entry.score).collect();
+    let types: Vec<u8> = vocab
+        .entries
+        .iter()
+        .map(|entry| entry.piece_type as u8)
+        .collect();
+    let mut push = |kind, bytes: Vec<u8>| sections.push(Section::new(kind, bytes));
+    push(SectionKind::PieceOffsets, bytemuck::cast_slice(&offsets).to_vec());
+    push(SectionKind::PieceTexts, texts);
+    push(SectionKind::PieceScores, bytemuck::cast_slice(&scores).to_vec());
+    push(SectionKind::PieceTypes, types);
+    push(SectionKind::NamedIds, bytemuck::cast_slice(&vocab.named_ids()).to_vec());
+    Ok(())
+}
+
+fn offset_u32(value: usize, what: &'static str) -> Result<u32, CompileError> {
+    u32::try_from(value).map_err(|_| CompileError::TooLarge {
+        what,
+        limit: u64::from(u32::MAX),
+    })
+}
+
+/// The metadata archive and the texts it refers to.
+fn metadata(parts: &Parts<'_>) -> Result<(Vec<u8>, Vec<u8>), CompileError> {
+    let Parts {
+        source,
+        options,
+        model,
+        vocab,
+        trie,
+        symbols,
+    } = parts;
+    let mut texts = Vec::new();
+    let mut add_text = |text: &[u8]| -> Result<TextRange, CompileError> {
+        let start = offset_u32(texts.len(), "the metadata's texts")?;
+        texts.extend_from_slice(text);
+        offset_u32(texts.len(), "the metadata's texts")?;
+        Ok(TextRange {
+            start,
+            len: text.len() as u32,
+        })
+    };
+    const OFF: NormalizerFlags = NormalizerFlags {
+        add_dummy_prefix: false,
+        remove_extra_whitespaces: false,
+        escape_whitespaces: false,
+        whitespace_as_suffix: false,
+    };
+    let metadata = Metadata {
+        unk_score64: f64::from(vocab.unk_score),
+        source_len: source.len() as u64,
+        source_sha256: Sha256::digest(source).into(),
+        unk_score: vocab.unk_score,
+        piece_count: vocab.entries.len() as u32,
+        node_count: trie.node_count,
+        max_piece_bytes: trie.max_key_bytes,
+        max_symbol_bytes: symbols.map_or(0, |symbols| symbols.max_key_bytes),
+        unk_id: vocab.unk_id,
+        bos_id: vocab.bos_id,
+        eos_id: vocab.eos_id,
+        pad_id: vocab.pad_id,
+        mask_id: vocab.mask_id,
+        unk_surface: add_text(&model.unk_surface)?,
+        compiler_version: add_text(env!("CARGO_PKG_VERSION").as_bytes())?,
+        normalizer: model.normalizer.flags,
+        denormalizer: model.denormalizer.as_ref().map_or(OFF, |d| d.flags),
+        reference: options.reference,
+        id_map: options.ids,
+        byte_fallback: model.byte_fallback,
+    };
+    let archive = rkyv::to_bytes::<rkyv::rancor::Failure>(&metadata)?;
+    Ok((archive.to_vec(), texts))
+}
+
+fn assemble(sections: &[Section<'_>]) -> Vec<u8> {
+    let mut entries = section_table(sections);
+    let header_len = HEADER_LEN + size_of_val(entries.as_slice());
+    let mut end = header_len;
+    for (entry, section) in entries.iter_mut().zip(sections) {
+        let offset = end.next_multiple_of(section.align);
+        entry.offset = offset as u64;
+        end = offset + section.bytes.len();
+    }
+    let table: &[u8] = bytemuck::cast_slice(&entries);
+    let mut header = Header {
+        magic: MAGIC,
+        endian_mark: ENDIAN_MARK,
+        major: FORMAT_MAJOR,
+        minor: FORMAT_MINOR,
+        header_len: header_len as u32,
+        section_count: entries.len() as u32,
+        file_len: end as u64,
+        flags: 0,
+        image_id: image_id(table),
+        header_checksum: 0,
+    };
+    header.header_checksum = header.compute_checksum(table);
+
+    let mut image = Vec::with_capacity(end);
+    image.extend_from_slice(bytemuck::bytes_of(&header));
+    image.extend_from_slice(table);
+    for (entry, section) in entries.iter().zip(sections) {
+        image.resize(entry.offset as usize, 0);
+        image.extend_from_slice(&section.bytes);
+    }
+    image
+}
+
+/// The section table, still without offsets.
+fn section_table(sections: &[Section<'_>]) -> Vec<SectionEntry> {
+    sections
+        .iter()
+        .map(|section| SectionEntry {
+            kind: section.kind.number(),
+            flags: SECTION_REQUIRED,
+            offset: 0,
+            length: section.bytes.len() as u64,
+            checksum: checksum(&section.bytes),
+            align: section.align as u32,
+            schema: 0,
+        })
+        .collect()
+}

@@ -1,0 +1,85 @@
+//! Sections: what the parts of an image are, and where they may stand.
+
+use core::fmt;
+
+/// Section flag: a reader that does not know the kind must refuse the image.
+pub const SECTION_REQUIRED: u32 = 1;
+
+/// Every section starts on a multiple of this many bytes in the file.
+pub const SECTION_ALIGN: usize = 64;
+
+/// File offset alignment of a large node section, so that large folios can map it with huge pages.
+pub const NODE_FILE_ALIGN: usize = 2 << 20;
+
+/// Node sections of at least this many bytes are aligned to [`NODE_FILE_ALIGN`].
+pub const NODE_FILE_ALIGN_FROM: usize = 4 << 20;
+
+macro_rules! section_kinds {
+    ($($(#[$doc:meta])* $name:ident = $number:literal, $text:literal;)*) => {
+        /// What a section holds. The numbers are part of the format.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        #[non_exhaustive]
+        #[repr(u32)]
+        pub enum SectionKind { $($(#[$doc])* $name = $number,)* }
+
+        impl SectionKind {
+            /// All kinds this build knows, by number.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// The kind with this number, if this build knows it.
+            #[must_use]
+            pub fn from_number(number: u32) -> Option<Self> {
+                match number { $($number => Some(Self::$name),)* _ => None }
+            }
+
+            /// The kind's number in the section table.
+            #[must_use]
+            pub const fn number(self) -> u32 {
+                self as u32
+            }
+
+            /// The kind's name for people.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+        }
+    };
+}
+
+section_kinds! {
+    /// The rkyv-archived [`crate::Metadata`].
+    Metadata = 1, "metadata";
+    /// Texts that the metadata refers to, end to end.
+    Texts = 2, "texts";
+    /// End offset of every piece in the piece texts, preceded by 0: `piece_count + 1` times `u32`.
+    PieceOffsets = 3, "piece-offsets";
+    /// All piece texts, end to end, by id.
+    PieceTexts = 4, "piece-texts";
+    /// Score of every piece as the model states it: `piece_count` times `f32`.
+    PieceScores = 5, "piece-scores";
+    /// [`crate::PieceType`] of every piece: `piece_count` bytes.
+    PieceTypes = 6, "piece-types";
+    /// Ids of the pieces that the trie does not hold, sorted by text: `u32`s.
+    NamedIds = 7, "named-ids";
+    /// The id of each byte's fallback piece: 256 `u32`s. Present if the model has byte fallback.
+    ByteIds = 8, "byte-ids";
+    /// Double array of the normalizer's rules (darts-clone units): `u32`s.
+    CharsmapUnits = 9, "charsmap-units";
+    /// Replacement texts of the normalizer's rules, each ended by a NUL.
+    CharsmapTexts = 10, "charsmap-texts";
+    /// Double array of the denormalizer's rules.
+    DenormalizerUnits = 11, "denormalizer-units";
+    /// Replacement texts of the denormalizer's rules.
+    DenormalizerTexts = 12, "denormalizer-texts";
+    /// Trie of the user-defined symbols, which the normalizer leaves as they are.
+    SymbolNodes = 13, "symbol-nodes";
+    /// Trie of all pieces that take part in segmentation.
+    Nodes = 14, "nodes";
+}
+
+impl fmt::Display for SectionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

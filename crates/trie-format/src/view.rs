@@ -1,0 +1,397 @@
+//! Typed views of an image's sections, and the checks that make them safe to walk unchecked.
+
+use bytemuck::Pod;
+
+use crate::charsmap::CharsmapView;
+use crate::error::FormatError;
+use crate::header::{Header, SectionEntry};
+use crate::metadata::{ArchivedMetadata, MAX_METADATA, NO_ID, TextRange};
+use crate::node::{MAX_PIECE_BYTES, Node, validate_nodes};
+use crate::pieces::PieceTable;
+use crate::section::{SECTION_ALIGN, SECTION_REQUIRED, SectionKind};
+use crate::{checksum, metadata};
+
+/// An image whose header, section table and metadata are in order. The sections' contents are not
+/// checked yet: see [`ImageView::validate`].
+#[derive(Debug, Clone, Copy)]
+pub struct ImageView<'a> {
+    bytes: &'a [u8],
+    header: &'a Header,
+    entries: &'a [SectionEntry],
+    metadata: &'a ArchivedMetadata,
+    texts: &'a [u8],
+    pieces: PieceTable<'a>,
+    byte_ids: Option<&'a [u32; 256]>,
+    charsmap: Option<CharsmapView<'a>>,
+    denormalizer: Option<CharsmapView<'a>>,
+    symbol_nodes: Option<&'a [Node]>,
+    nodes: &'a [Node],
+}
+
+/// An image that passed [`ImageView::validate`].
+///
+/// 1. Both node arrays are non-empty, and every child that a bitmap announces lies inside its array.
+/// 2. Every id in a node, in the byte ids and among the special ids is below the piece count, or
+///    [`NO_ID`] where the format allows it; piece offsets, types and scores are in range.
+/// 3. Every unit of a rule table leads to another one of the table, every value into its texts.
+/// 4. `max_piece_bytes` and `max_symbol_bytes` are at most [`MAX_PIECE_BYTES`], which bounds walks
+///    through crafted, cyclic tries.
+#[derive(Debug, Clone, Copy)]
+pub struct ValidImage<'a>(ImageView<'a>);
+
+impl<'a> core::ops::Deref for ValidImage<'a> {
+    type Target = ImageView<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+fn bad(kind: SectionKind, index: usize, rule: &'static str) -> FormatError {
+    FormatError::BadSection { kind, index, rule }
+}
+
+/// Checks the section table and notes where each known kind stands.
+fn index_sections(
+    bytes: &[u8],
+    header: &Header,
+    entries: &[SectionEntry],
+) -> Result<[Option<usize>; SectionKind::ALL.len()], FormatError> {
+    let mut found = [None; SectionKind::ALL.len()];
+    let mut end = u64::from(header.header_len);
+    for (index, entry) in entries.iter().enumerate() {
+        let fail = |rule| FormatError::BadSectionEntry { index, rule };
+        let section_end = entry
+            .offset
+            .checked_add(entry.length)
+            .ok_or(fail("offset and length overflow"))?;
+        if !entry.align.is_power_of_two() || (entry.align as usize) < SECTION_ALIGN {
+            return Err(fail("the alignment must be a power of two of at least 64"));
+        }
+        if entry.offset % u64::from(entry.align) != 0 {
+            return Err(fail("the offset must be a multiple of the alignment"));
+        }
+        if entry.offset < end {
+            return Err(fail("sections must ascend and not overlap"));
+        }
+        if entry.offset - end >= u64::from(entry.align) {
+            return Err(fail("sections must follow each other without holes"));
+        }
+        if section_end > bytes.len() as u64 {
+            return Err(fail("the section must end inside the file"));
+        }
+        if entry.flags & !SECTION_REQUIRED != 0 {
+            return Err(fail("unknown flags are set"));
+        }
+        end = section_end;
+        match SectionKind::from_number(entry.kind) {
+            Some(kind) => {
+                let slot = &mut found[kind.number() as usize - 1];
+                if slot.replace(index).is_some() {
+                    return Err(fail("a kind must not occur twice"));
+                }
+                if entry.schema != 0 {
+                    return Err(fail("the section's schema is newer than this build"));
+                }
+            }
+            None if entry.flags & SECTION_REQUIRED != 0 => {
+                return Err(FormatError::UnknownRequiredSection { kind: entry.kind });
+            }
+            None => {}
+        }
+    }
+    if end != bytes.len() as u64 {
+        return Err(FormatError::WrongLength {
+            expected: end,
+            found: bytes.len() as u64,
+        });
+    }
+    Ok(found)
+}
+
+/// The sections of an image by kind, in bounds.
+struct Sections<'a> {
+    bytes: &'a [u8],
+    entries: &'a [SectionEntry],
+    found: [Option<usize>; SectionKind::ALL.len()],
+}
+
+impl<'a> Sections<'a> {
+    fn optional(&self, kind: SectionKind) -> Option<&'a [u8]> {
+        let entry = &self.entries[self.found[kind.number() as usize - 1]?];
+        // `index_sections` has checked that the range is inside the file.
+        let start = entry.offset as usize;
+        self.bytes.get(start..start + entry.length as usize)
+    }
+
+    fn required(&self, kind: SectionKind) -> Result<&'a [u8], FormatError> {
+        self.optional(kind)
+            .ok_or(FormatError::MissingSection { kind })
+    }
+
+    fn cast<T: Pod>(kind: SectionKind, bytes: &'a [u8]) -> Result<&'a [T], FormatError> {
+        bytemuck::try_cast_slice(bytes)
+            .map_err(|_| bad(kind, 0, "the length must be whole elements"))
+    }
+
+    fn required_slice<T: Pod>(&self, kind: SectionKind) -> Result<&'a [T], FormatError> {
+        Self::cast(kind, self.required(kind)?)
+    }
+
+    fn optional_slice<T: Pod>(&self, kind: SectionKind) -> Result<Option<&'a [T]>, FormatError> {
+        self.optional(kind)
+            .map(|bytes| Self::cast(kind, bytes))
+            .transpose()
+    }
+
+    /// A rule table: both halves or neither.
+    fn charsmap(
+        &self,
+        units: SectionKind,
+        texts: SectionKind,
+    ) -> Result<Option<CharsmapView<'a>>, FormatError> {
+        match (self.optional_slice(units)?, self.optional(texts)) {
+            (Some(units), Some(texts)) => Ok(Some(CharsmapView::new(units, texts))),
+            (None, None) => Ok(None),
+            (Some(_), None) => Err(FormatError::MissingSection { kind: texts }),
+            (None, Some(_)) => Err(FormatError::MissingSection { kind: units }),
+        }
+    }
+}
+
+impl<'a> ImageView<'a> {
+    /// Reads the header, the section table and the metadata of the image that `bytes` is.
+    ///
+    /// `bytes` must start on a 64-byte boundary. Constant time: see the [crate's table](crate).
+    ///
+    /// # Errors
+    /// The first rule that is broken.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, FormatError> {
+        if !bytes.as_ptr().addr().is_multiple_of(SECTION_ALIGN) {
+            return Err(FormatError::Misaligned {
+                align: SECTION_ALIGN,
+            });
+        }
+        let (header, entries) = Header::parse(bytes, bytes.len() as u64)?;
+        let sections = Sections {
+            bytes,
+            entries,
+            found: index_sections(bytes, header, entries)?,
+        };
+        let archive = sections.required(SectionKind::Metadata)?;
+        if archive.len() > MAX_METADATA {
+            return Err(bad(SectionKind::Metadata, 0, "the archive is too long"));
+        }
+        let metadata = metadata::access(archive)
+            .ok_or_else(|| bad(SectionKind::Metadata, 0, "not a valid archive"))?;
+        let count = metadata.piece_count.to_native() as usize;
+
+        let sized = |kind, len: usize, expected: usize| {
+            if len == expected {
+                Ok(())
+            } else {
+                Err(bad(kind, len.min(expected), "the length must fit the piece count"))
+            }
+        };
+        let pieces = PieceTable {
+            offsets: sections.required_slice(SectionKind::PieceOffsets)?,
+            texts: sections.required(SectionKind::PieceTexts)?,
+            scores: sections.required_slice(SectionKind::PieceScores)?,
+            types: sections.required(SectionKind::PieceTypes)?,
+            named: sections.required_slice(SectionKind::NamedIds)?,
+        };
+        sized(SectionKind::PieceTypes, pieces.types.len(), count)?;
+        sized(SectionKind::PieceScores, pieces.scores.len(), count)?;
+        sized(SectionKind::PieceOffsets, pieces.offsets.len(), count + 1)?;
+
+        let byte_ids = sections
+            .optional_slice::<u32>(SectionKind::ByteIds)?
+            .map(<&[u32; 256]>::try_from)
+            .transpose()
+            .map_err(|_| bad(SectionKind::ByteIds, 0, "there must be 256 ids"))?;
+        if byte_ids.is_some() != metadata.byte_fallback {
+            return Err(bad(
+                SectionKind::ByteIds,
+                0,
+                "present exactly if the model has byte fallback",
+            ));
+        }
+        let view = Self {
+            bytes,
+            header,
+            entries,
+            metadata,
+            texts: sections.required(SectionKind::Texts)?,
+            pieces,
+            byte_ids,
+            charsmap: sections.charsmap(SectionKind::CharsmapUnits, SectionKind::CharsmapTexts)?,
+            denormalizer: sections.charsmap(
+                SectionKind::DenormalizerUnits,
+                SectionKind::DenormalizerTexts,
+            )?,
+            symbol_nodes: sections.optional_slice(SectionKind::SymbolNodes)?,
+            nodes: sections.required_slice(SectionKind::Nodes)?,
+        };
+        view.check_metadata()?;
+        Ok(view)
+    }
+
+    /// Checks the metadata's ids, texts and bounds.
+    fn check_metadata(&self) -> Result<(), FormatError> {
+        let meta = self.metadata;
+        let fail = |rule| Err(bad(SectionKind::Metadata, 0, rule));
+        let count = meta.piece_count.to_native();
+        let ids = [meta.unk_id, meta.bos_id, meta.eos_id, meta.pad_id, meta.mask_id];
+        if ids.iter().any(|id| id.to_native() >= count && id.to_native() != NO_ID) {
+            return fail("special ids must be below the piece count");
+        }
+        if meta.unk_id.to_native() == NO_ID && !meta.byte_fallback {
+            return fail("without byte fallback there must be an unknown piece");
+        }
+        if meta.max_piece_bytes.to_native() > MAX_PIECE_BYTES
+            || meta.max_symbol_bytes.to_native() > MAX_PIECE_BYTES
+        {
+            return fail("pieces must be shorter than 8,000 bytes");
+        }
+        if !(meta.unk_score.to_native().is_finite() && meta.unk_score64.to_native().is_finite()) {
+            return fail("the unknown score must be finite");
+        }
+        for range in [&meta.unk_surface, &meta.compiler_version] {
+            if self.text(range).is_none() {
+                return fail("texts must lie inside the texts section");
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks everything that the sections' contents must fulfil: see [`ValidImage`]. One linear pass.
+    ///
+    /// # Errors
+    /// The first element that breaks a rule.
+    pub fn validate(self) -> Result<ValidImage<'a>, FormatError> {
+        const PIECE_SECTIONS: [SectionKind; 4] = [
+            SectionKind::PieceOffsets,
+            SectionKind::PieceScores,
+            SectionKind::PieceTypes,
+            SectionKind::NamedIds,
+        ];
+        let count = self.pieces.len();
+        self.pieces.validate().map_err(|(section, index, rule)| {
+            bad(PIECE_SECTIONS[usize::from(section)], index, rule)
+        })?;
+        if let Some(index) = self
+            .byte_ids
+            .and_then(|ids| ids.iter().position(|&id| id >= count))
+        {
+            return Err(bad(SectionKind::ByteIds, index, "ids must be below the piece count"));
+        }
+        for (charsmap, kind) in [
+            (self.charsmap, SectionKind::CharsmapUnits),
+            (self.denormalizer, SectionKind::DenormalizerUnits),
+        ] {
+            if let Some(charsmap) = charsmap {
+                charsmap.validate().map_err(|e| bad(kind, e.unit, e.rule))?;
+            }
+        }
+        if let Some(symbols) = self.symbol_nodes {
+            validate_nodes(symbols, count)
+                .map_err(|(index, rule)| bad(SectionKind::SymbolNodes, index, rule))?;
+        }
+        validate_nodes(self.nodes, count)
+            .map_err(|(index, rule)| bad(SectionKind::Nodes, index, rule))?;
+        Ok(ValidImage(self))
+    }
+
+    /// Checks every section's checksum and that all padding is zero. One linear pass over the file.
+    ///
+    /// # Errors
+    /// The first section or padding byte at fault.
+    pub fn verify_checksums(&self) -> Result<(), FormatError> {
+        let mut end = self.header.header_len as usize;
+        for (index, entry) in self.entries.iter().enumerate() {
+            let start = entry.offset as usize;
+            let section_end = start + entry.length as usize;
+            let padding = self.bytes.get(end..start).unwrap_or_default();
+            if let Some(i) = padding.iter().position(|&b| b != 0) {
+                return Err(FormatError::Padding { offset: end + i });
+            }
+            let section = self.bytes.get(start..section_end).unwrap_or_default();
+            if checksum(section) != entry.checksum {
+                return Err(FormatError::SectionChecksum {
+                    index,
+                    kind: entry.kind,
+                });
+            }
+            end = section_end;
+        }
+        Ok(())
+    }
+
+    /// The whole file.
+    #[must_use]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The header.
+    #[must_use]
+    pub fn header(&self) -> &'a Header {
+        self.header
+    }
+
+    /// The section table.
+    #[must_use]
+    pub fn entries(&self) -> &'a [SectionEntry] {
+        self.entries
+    }
+
+    /// The metadata.
+    #[must_use]
+    pub fn metadata(&self) -> &'a ArchivedMetadata {
+        self.metadata
+    }
+
+    /// A text that the metadata refers to.
+    #[must_use]
+    pub fn text(&self, range: &<TextRange as rkyv::Archive>::Archived) -> Option<&'a [u8]> {
+        let start = range.start.to_native() as usize;
+        self.texts
+            .get(start..start.checked_add(range.len.to_native() as usize)?)
+    }
+
+    /// The piece table.
+    #[must_use]
+    pub fn pieces(&self) -> &PieceTable<'a> {
+        &self.pieces
+    }
+
+    /// The id of each byte's fallback piece, if the model has byte fallback.
+    #[must_use]
+    pub fn byte_ids(&self) -> Option<&'a [u32; 256]> {
+        self.byte_ids
+    }
+
+    /// The normalizer's rules, if it has any.
+    #[must_use]
+    pub fn charsmap(&self) -> Option<CharsmapView<'a>> {
+        self.charsmap
+    }
+
+    /// The denormalizer's rules, if the model has one.
+    #[must_use]
+    pub fn denormalizer(&self) -> Option<CharsmapView<'a>> {
+        self.denormalizer
+    }
+
+    /// The trie of user-defined symbols, if there are any.
+    #[must_use]
+    pub fn symbol_nodes(&self) -> Option<&'a [Node]> {
+        self.symbol_nodes
+    }
+
+    /// The trie of all pieces that take part in segmentation.
+    #[must_use]
+    pub fn nodes(&self) -> &'a [Node] {
+        self.nodes
+    }
+}
