@@ -7,6 +7,7 @@ use base64::Engine as _;
 use serde_json::json;
 use trie_compiler::{IdMap, Options, Reference};
 use trie_format::{ImageView, PieceType};
+use trie_runtime::{Backing, Image, LoadOptions};
 
 use crate::Result;
 
@@ -99,12 +100,7 @@ impl Fixture {
     /// # Errors
     /// If the image is not readable or lacks what the ladder needs.
     pub fn vocabulary(&self) -> Result<Vocabulary> {
-        let file = std::fs::read(self.image())?;
-        // Images are parsed in place and must be aligned.
-        let mut buffer = vec![0u8; file.len() + 64];
-        let start = buffer.as_ptr().align_offset(64);
-        buffer[start..start + file.len()].copy_from_slice(&file);
-        Vocabulary::read(&ImageView::parse(&buffer[start..start + file.len()])?)
+        Vocabulary::read(Image::load(self.image(), &LoadOptions::default().with_backing(Backing::Copy))?.view())
     }
 }
 
@@ -134,6 +130,21 @@ impl Vocabulary {
             charsmap,
             table,
         })
+    }
+
+    /// The path score of an id.
+    #[must_use]
+    pub fn score(&self, id: u32) -> f64 {
+        if id == self.unk_id {
+            return self.unk_score;
+        }
+        self.table.get(id as usize).map_or(0.0, |(_, score)| *score)
+    }
+
+    /// A vocabulary of sorted pieces alone.
+    #[cfg(test)]
+    pub(crate) fn of_pieces(pieces: Vec<Piece>) -> Self {
+        Self { pieces, unk_id: 0, unk_score: -100.0, charsmap: Vec::new(), table: Vec::new() }
     }
 
     /// The configuration that XLM-RoBERTa's converter writes: precompiled rules, runs of spaces

@@ -3,10 +3,9 @@
 
 use ahash::AHashMap;
 
-use crate::engine::Session;
 use crate::fixture::Vocabulary;
-use crate::corpus::Doc;
-use crate::ladder::viterbi::{Unknown, fuse_unknown};
+use crate::ladder::Stage;
+use crate::ladder::viterbi::{Scratch, Unknown};
 
 #[derive(Default)]
 struct Node {
@@ -126,21 +125,11 @@ fn join(reversed: &mut Vec<String>) -> Option<String> {
     Some(joined)
 }
 
-/// A caller of this stage; the vector is its result.
-pub struct StringsSession<'a>(pub &'a Strings, pub Vec<u32>);
-
-impl StringsSession<'_> {
-    /// Segments prepared text word by word, as the pre-tokenizer splits it.
-    pub fn run(&mut self, text: &str) -> &[u32] {
-        let Self(engine, ids) = self;
-        ids.clear();
-        let unknown = engine.unknown.id;
-        for word in text.split_inclusive_words() {
-            let word = word.to_owned();
-            let pieces = engine.pieces(&word);
-            let of = |piece: &String| engine.ids.get(piece).copied().unwrap_or(unknown);
-            ids.extend(pieces.iter().map(of));
-        }
-        ids
+impl Stage for Strings {
+    fn run(&self, text: &str, scratch: &mut Scratch) {
+        let pieces = self.pieces(text);
+        let of = |piece: &String| self.ids.get(piece).copied().unwrap_or(self.unknown.id);
+        scratch.ids.clear();
+        scratch.ids.extend(pieces.iter().map(of));
     }
 }

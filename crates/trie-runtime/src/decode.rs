@@ -35,19 +35,18 @@ impl<'a, 'o> Decoder<'a, 'o> {
     /// Appends what `id` stands for.
     pub(crate) fn push_id(&mut self, id: u32) -> Result<(), DecodeError> {
         let pieces = self.image.pieces();
-        match (pieces.text(id), pieces.piece_type(id)) {
-            (Some(text), Some(piece_type)) => {
-                self.push(text, piece_type, true);
-                Ok(())
-            }
-            _ => Err(DecodeError::UnknownId {
+        let Some(text) = pieces.text(id) else {
+            return Err(DecodeError::UnknownId {
                 id,
                 count: pieces.len(),
-            }),
-        }
+            });
+        };
+        // The reference looks the text up again: a reserved piece hides an ordinary one of its name.
+        self.push_piece(text, pieces.find_named(text, true).or(Some(id)));
+        Ok(())
     }
 
-    /// Appends what the piece `text` stands for; a text that is no piece stands for itself.
+    /// Appends what the piece `text` with this id stands for; a text that is no piece stands for itself.
     pub(crate) fn push_piece(&mut self, text: &[u8], id: Option<u32>) {
         let pieces = self.image.pieces();
         let piece_type = id.and_then(|id| pieces.piece_type(id));

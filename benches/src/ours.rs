@@ -1,0 +1,92 @@
+//! This project's tokenizer, on every kind of memory an image can be in.
+
+use trie_runtime::{Backing, Image, LoadOptions, Scratch, Tokenizer};
+
+use crate::Result;
+use crate::corpus::Doc;
+use crate::engine::{Engine, Group, Session, Spec};
+use crate::fixture::Fixture;
+
+/// Which of a document's texts is encoded.
+type Text = fn(&Doc) -> &str;
+
+struct Ours {
+    tokenizer: Tokenizer,
+    text: Text,
+}
+
+struct OursSession<'a> {
+    engine: &'a Ours,
+    scratch: Scratch,
+}
+
+impl Engine for Ours {
+    fn session(&self) -> Box<dyn Session + '_> {
+        let scratch = Scratch::new();
+        Box::new(OursSession { engine: self, scratch })
+    }
+
+    fn backing(&self) -> Option<String> {
+        Some(self.tokenizer.image().report().to_string())
+    }
+}
+
+impl Session for OursSession<'_> {
+    fn encode(&mut self, doc: &Doc) -> &[u32] {
+        let text = (self.engine.text)(doc);
+        self.engine.tokenizer.encode(text, &mut self.scratch)
+    }
+}
+
+/// The fixture's image in memory of this kind, without falling back unless `Auto` is asked for.
+///
+/// # Errors
+/// If the image cannot be loaded so.
+pub fn load(fixture: &Fixture, backing: Backing) -> Result<Tokenizer> {
+    let options = LoadOptions::default()
+        .with_backing(backing)
+        .with_fallback(backing == Backing::Auto);
+    Ok(Tokenizer::new(Image::load(fixture.image(), &options)?))
+}
+
+fn mapped(fixture: &Fixture) -> Result<Tokenizer> {
+    // SAFETY: the fixture's files are written once, before any engine is built, and never changed.
+    Ok(Tokenizer::new(unsafe { Image::map(fixture.image()) }?))
+}
+
+fn engine(tokenizer: Result<Tokenizer>, text: Text) -> Result<Box<dyn Engine>> {
+    let tokenizer = tokenizer?;
+    Ok(Box::new(Ours { tokenizer, text }))
+}
+
+fn raw(doc: &Doc) -> &str {
+    &doc.text
+}
+
+/// Without U+2581 and its leading space the normaliser has nothing to change, but it still runs.
+fn normalized(doc: &Doc) -> &str {
+    &doc.normalized
+}
+
+/// The tokenizer as a serving process would load it, then one row for each kind of memory.
+#[must_use]
+pub fn specs() -> Vec<Spec> {
+    type Build = fn(&Fixture) -> Result<Box<dyn Engine>>;
+    let rows: [(&str, &str, Group, Build); 6] = [
+        ("ours", "this project", Group::Ours, |f| engine(load(f, Backing::Auto), raw)),
+        ("ours-viterbi", "this project (its normaliser still runs)", Group::Viterbi, |f| {
+            engine(load(f, Backing::Auto), normalized)
+        }),
+        ("ours-map", "this project, mapped file", Group::Ours, |f| engine(mapped(f), raw)),
+        ("ours-copy", "this project, plain copy", Group::Ours, |f| engine(load(f, Backing::Copy), raw)),
+        ("ours-thp", "this project, transparent huge pages", Group::Ours, |f| {
+            engine(load(f, Backing::TransparentHuge), raw)
+        }),
+        ("ours-hugetlb", "this project, reserved huge pages", Group::Ours, |f| {
+            engine(load(f, Backing::HugeTlb), raw)
+        }),
+    ];
+    rows.into_iter()
+        .map(|(name, title, group, build)| Spec { name, title, group, build })
+        .collect()
+}
