@@ -15,7 +15,7 @@ use crate::engine::{Engine, Session};
 use crate::normalize::{GraphemeNormalizer, prepare};
 
 /// One document and what its encoding must be.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Doc {
     /// File name of its language, without the extension.
     pub language: String,

@@ -38,6 +38,8 @@ pub enum Group {
     Viterbi,
     /// This project.
     Ours,
+    /// This project under another reference: to compare peers with, not to time.
+    Reference,
     /// Another project.
     Peer,
 }

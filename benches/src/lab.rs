@@ -131,7 +131,7 @@ impl Team {
         let mut left_out = self.left_out.clone();
         let (docs, members) = match workload.ids {
             Ids::Equal => self.agree(&workload.docs, &mut left_out)?,
-            Ids::Within(_) => (workload.docs.clone(), self.engines.iter().map(|(name, ..)| *name).collect()),
+            Ids::Within(share) => (workload.docs.clone(), self.comparable(&workload.docs, share, &mut left_out)),
         };
         if docs.is_empty() {
             return Err(format!("{}: no document is left to compare", workload.name).into());
@@ -190,5 +190,22 @@ impl Team {
         }
         let docs = docs.iter().zip(common).filter(|(_, common)| *common);
         Ok((docs.map(|(doc, _)| doc.clone()).collect(), members))
+    }
+
+    /// All but the peers whose token count is off by more than `share`.
+    fn comparable(&self, docs: &[Doc], share: f64, left_out: &mut Vec<LeftOut>) -> Vec<&'static str> {
+        let expected: usize = docs.iter().map(|doc| doc.ids.len()).sum();
+        let mut members = Vec::new();
+        for (name, group, engine) in &self.engines {
+            let mut session = engine.session();
+            let tokens: usize = docs.iter().map(|doc| session.encode(doc).len()).sum();
+            if *group == Group::Peer && tokens.abs_diff(expected) as f64 > share * expected as f64 {
+                let reason = format!("gives {tokens} tokens, not {expected}");
+                left_out.push(LeftOut { engine: (*name).to_owned(), reason });
+            } else {
+                members.push(*name);
+            }
+        }
+        members
     }
 }

@@ -1,5 +1,7 @@
 //! This project's tokenizer, on every kind of memory an image can be in.
 
+use std::path::PathBuf;
+
 use trie_runtime::{Backing, Image, LoadOptions, Scratch, Tokenizer};
 
 use crate::Result;
@@ -43,10 +45,14 @@ impl Session for OursSession<'_> {
 /// # Errors
 /// If the image cannot be loaded so.
 pub fn load(fixture: &Fixture, backing: Backing) -> Result<Tokenizer> {
+    load_from(fixture.image(), backing)
+}
+
+fn load_from(path: PathBuf, backing: Backing) -> Result<Tokenizer> {
     let options = LoadOptions::default()
         .with_backing(backing)
         .with_fallback(backing == Backing::Auto);
-    Ok(Tokenizer::new(Image::load(fixture.image(), &options)?))
+    Ok(Tokenizer::new(Image::load(path, &options)?))
 }
 
 fn mapped(fixture: &Fixture) -> Result<Tokenizer> {
@@ -72,10 +78,13 @@ fn normalized(doc: &Doc) -> &str {
 #[must_use]
 pub fn specs() -> Vec<Spec> {
     type Build = fn(&Fixture) -> Result<Box<dyn Engine>>;
-    let rows: [(&str, &str, Group, Build); 6] = [
+    let rows: [(&str, &str, Group, Build); 7] = [
         ("ours", "this project", Group::Ours, |f| engine(load(f, Backing::Auto), raw)),
         ("ours-viterbi", "this project (its normaliser still runs)", Group::Viterbi, |f| {
             engine(load(f, Backing::Auto), normalized)
+        }),
+        ("ours-0.2.1", "this project, reproducing sentencepiece 0.2.1", Group::Reference, |f| {
+            engine(load_from(f.image_021(), Backing::Copy), raw)
         }),
         ("ours-map", "this project, mapped file", Group::Ours, |f| engine(mapped(f), raw)),
         ("ours-copy", "this project, plain copy", Group::Ours, |f| engine(load(f, Backing::Copy), raw)),

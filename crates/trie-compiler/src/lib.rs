@@ -3,6 +3,7 @@
 //! ```text
 //! proto     the wire format, as far as it is needed
 //! model     a checked model: what the reference would load
+//! charsmap  its rule tables
 //! vocab     ids and path scores under the chosen numbering and reference
 //! trie      the double array of 64-byte nodes
 //! writer    sections, checksums, bytes
@@ -23,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 pub mod build;
+mod charsmap;
 mod error;
 mod model;
 mod output;

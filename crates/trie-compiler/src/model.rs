@@ -6,8 +6,9 @@
 use std::collections::HashMap;
 
 use prost::Message;
-use trie_format::{CharsmapView, MAX_PIECE_BYTES, NormalizerFlags, PieceType};
+use trie_format::{MAX_PIECE_BYTES, NormalizerFlags, PieceType};
 
+use crate::charsmap::Charsmap;
 use crate::error::{CompileError, PieceName};
 use crate::proto::{ModelProto, NormalizerSpec, SentencePiece, TrainerSpec, last_known};
 
@@ -25,12 +26,6 @@ impl Piece {
     pub(crate) fn is_passed_over(&self) -> bool {
         self.text == NUL_PIECE && self.piece_type == PieceType::Unused
     }
-}
-
-/// A rule table, taken apart and checked.
-pub(crate) struct Charsmap {
-    pub(crate) units: Vec<u32>,
-    pub(crate) texts: Vec<u8>,
 }
 
 /// Rules and whitespace switches of a normalizer or denormalizer.
@@ -234,36 +229,6 @@ impl Normalizer {
                 .map(|blob| Charsmap::split(&blob, field))
                 .transpose()?,
         })
-    }
-}
-
-impl Charsmap {
-    /// Splits `<size of the double array><double array><texts>` and checks both halves.
-    fn split(blob: &[u8], field: &'static str) -> Result<Self, CompileError> {
-        let fail = |rule| CompileError::Charsmap { field, rule };
-        let (size, rest) = blob
-            .split_first_chunk::<4>()
-            .filter(|(_, rest)| !rest.is_empty())
-            .ok_or(fail("it is too short for its size field"))?;
-        let size = u32::from_le_bytes(*size) as usize;
-        if size >= rest.len() {
-            return Err(fail("its double array is longer than the map"));
-        }
-        let (units, texts) = rest.split_at(size);
-        let charsmap = Self {
-            units: units
-                .chunks_exact(4)
-                .map(|unit| u32::from_le_bytes([unit[0], unit[1], unit[2], unit[3]]))
-                .collect(),
-            texts: texts.to_vec(),
-        };
-        if !size.is_multiple_of(1024) {
-            return Err(fail("its double array is not in blocks of 1,024 bytes"));
-        }
-        CharsmapView::new(&charsmap.units, &charsmap.texts)
-            .validate()
-            .map_err(|error| CompileError::CharsmapUnit { field, error })?;
-        Ok(charsmap)
     }
 }
 

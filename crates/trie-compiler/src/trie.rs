@@ -121,7 +121,7 @@ fn draft(keys: &[Key<'_>]) -> Vec<Draft> {
 
 /// Gives every node its slot; returns the number of slots.
 fn place(drafts: &mut [Draft]) -> usize {
-    let mut free = FreeSlots::default();
+    let mut free = FreeSlots::new();
     free.take(0);
     // Where the search for a node with this many children starts. Holes left behind fill up later.
     let mut start_block = [0usize; 257];
@@ -157,18 +157,28 @@ fn place(drafts: &mut [Draft]) -> usize {
     free.used
 }
 
+/// Bytes are labels, so the first 256 slots are the only ones that not every label can use.
+const LABELS: usize = 256;
+
 /// Which slots are free: a bitmap that grows on demand.
-#[derive(Default)]
 struct FreeSlots {
     /// Set bits are taken.
     taken: Vec<u64>,
-    /// No slot before this one is free, but for those that a first search passed over.
-    lowest: usize,
+    /// From [`LABELS`] up to here no slot is free.
+    full_until: usize,
     /// One past the last taken slot.
     used: usize,
 }
 
 impl FreeSlots {
+    fn new() -> Self {
+        Self {
+            taken: Vec::new(),
+            full_until: LABELS,
+            used: 0,
+        }
+    }
+
     fn take(&mut self, slot: usize) {
         let word = slot / 64;
         if word >= self.taken.len() {
@@ -210,22 +220,15 @@ impl FreeSlots {
         }
     }
 
-    /// The first free slot at or after `from`.
+    /// The first free slot at or after `from`, which is a label.
     fn first_free(&mut self, from: usize) -> usize {
-        let mut word = self.lowest.max(from) / 64;
-        let mut taken = self.word(word);
-        if from / 64 == word {
-            taken |= (1 << (from % 64)) - 1;
+        if let Some(slot) = (from..LABELS).find(|&slot| self.window(slot) & 1 == 0) {
+            return slot;
         }
-        while taken == u64::MAX {
-            word += 1;
-            taken = self.word(word);
+        while self.word(self.full_until / 64) == u64::MAX {
+            self.full_until += 64;
         }
-        let slot = word * 64 + taken.trailing_ones() as usize;
-        while self.word(self.lowest / 64) == u64::MAX {
-            self.lowest = (self.lowest / 64 + 1) * 64;
-        }
-        slot
+        self.full_until + self.word(self.full_until / 64).trailing_ones() as usize
     }
 }
 

@@ -10,7 +10,8 @@ use trie_format::{
 };
 
 use crate::error::CompileError;
-use crate::model::{Charsmap, Model};
+use crate::charsmap::Charsmap;
+use crate::model::{Model, Normalizer};
 use crate::trie::Trie;
 use crate::vocab::Vocab;
 use crate::Options;
@@ -67,7 +68,7 @@ pub(crate) fn image(parts: &Parts<'_>) -> Result<Vec<u8>, CompileError> {
         ),
     ];
     for (normalizer, units_kind, texts_kind) in normalizers {
-        if let Some(Charsmap { units, texts }) = normalizer.and_then(|n| n.charsmap.as_ref()) {
+        if let Some(Charsmap { units, texts, .. }) = normalizer.and_then(|n| n.charsmap.as_ref()) {
             sections.push(Section::new(units_kind, bytemuck::cast_slice(units)));
             sections.push(Section::new(texts_kind, texts));
         }
@@ -110,6 +111,11 @@ fn offset_u32(value: usize, what: &'static str) -> Result<u32, CompileError> {
     })
 }
 
+fn max_rule_bytes(normalizer: Option<&Normalizer>) -> u32 {
+    let charsmap = normalizer.and_then(|normalizer| normalizer.charsmap.as_ref());
+    charsmap.map_or(0, |charsmap| charsmap.max_key_bytes)
+}
+
 /// The metadata archive and the texts it refers to.
 fn metadata(parts: &Parts<'_>) -> Result<(Vec<u8>, Vec<u8>), CompileError> {
     let Parts {
@@ -145,6 +151,8 @@ fn metadata(parts: &Parts<'_>) -> Result<(Vec<u8>, Vec<u8>), CompileError> {
         node_count: trie.node_count,
         max_piece_bytes: trie.max_key_bytes,
         max_symbol_bytes: symbols.map_or(0, |symbols| symbols.max_key_bytes),
+        max_rule_bytes: max_rule_bytes(Some(&model.normalizer)),
+        max_denormalizer_rule_bytes: max_rule_bytes(model.denormalizer.as_ref()),
         unk_id: vocab.unk_id,
         bos_id: vocab.bos_id,
         eos_id: vocab.eos_id,

@@ -24,12 +24,14 @@ pub struct CharsmapError {
 pub struct CharsmapView<'a> {
     units: &'a [u32],
     texts: &'a [u8],
+    max_key_bytes: usize,
 }
 
 const LEAF: u32 = 1 << 31;
 
 /// The label as a search compares it: a leaf's never equals a byte.
-fn label(unit: u32) -> u32 {
+#[must_use]
+pub fn label(unit: u32) -> u32 {
     unit & (LEAF | 0xff)
 }
 
@@ -37,15 +39,22 @@ fn has_leaf(unit: u32) -> bool {
     unit >> 8 & 1 == 1
 }
 
-fn offset(unit: u32) -> usize {
+/// What a unit's children's positions are XORed with.
+#[must_use]
+pub fn offset(unit: u32) -> usize {
     ((unit >> 10) << ((unit & 1 << 9) >> 6)) as usize
 }
 
 impl<'a> CharsmapView<'a> {
-    /// A view of the two halves. Nothing is checked; see [`CharsmapView::validate`].
+    /// A view of the two halves, in which no search goes deeper than `max_key_bytes`. Nothing is checked;
+    /// see [`CharsmapView::validate`].
     #[must_use]
-    pub fn new(units: &'a [u32], texts: &'a [u8]) -> Self {
-        Self { units, texts }
+    pub fn new(units: &'a [u32], texts: &'a [u8], max_key_bytes: u32) -> Self {
+        Self {
+            units,
+            texts,
+            max_key_bytes: max_key_bytes as usize,
+        }
     }
 
     /// The double array's units.
@@ -107,7 +116,7 @@ impl<'a> CharsmapView<'a> {
         let mut node = offset(*self.units.first()?);
         let mut matches = 0;
         let mut longest = None;
-        for (i, &byte) in input.iter().enumerate() {
+        for (i, &byte) in input.iter().take(self.max_key_bytes).enumerate() {
             node ^= usize::from(byte);
             let unit = *self.units.get(node)?;
             if label(unit) != u32::from(byte) {
@@ -147,7 +156,7 @@ mod tests {
     #[test]
     fn finds_the_rule() {
         let (units, texts) = one_rule();
-        let map = CharsmapView::new(&units, texts);
+        let map = CharsmapView::new(&units, texts, 3);
         assert_eq!(map.validate(), Ok(()));
         assert_eq!(map.longest_match(b"ax"), Some((1, b"bc".as_slice())));
         assert_eq!(map.longest_match(b"x"), None);
@@ -161,15 +170,15 @@ mod tests {
             for bit in 0..32 {
                 let mut broken = units;
                 broken[index] ^= 1 << bit;
-                let map = CharsmapView::new(&broken, texts);
+                let map = CharsmapView::new(&broken, texts, 3);
                 let _ = map.validate();
                 for byte in 0..=255u8 {
                     let _ = map.longest_match(&[byte, b'a', byte]);
                 }
             }
         }
-        assert!(CharsmapView::new(&units, b"bc").validate().is_err());
-        assert!(CharsmapView::new(&units[..300], texts).validate().is_err());
-        assert!(CharsmapView::new(&[], texts).validate().is_err());
+        assert!(CharsmapView::new(&units, b"bc", 3).validate().is_err());
+        assert!(CharsmapView::new(&units[..300], texts, 3).validate().is_err());
+        assert!(CharsmapView::new(&[], texts, 3).validate().is_err());
     }
 }

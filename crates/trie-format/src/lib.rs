@@ -22,7 +22,7 @@
 #[cfg(target_endian = "big")]
 compile_error!("images are little-endian and are used in place: big-endian hosts are not supported");
 
-mod charsmap;
+pub mod charsmap;
 mod checksum;
 mod error;
 mod header;

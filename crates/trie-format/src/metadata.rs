@@ -181,6 +181,10 @@ pub struct Metadata {
     pub max_piece_bytes: u32,
     /// Length of the longest user-defined symbol, in bytes.
     pub max_symbol_bytes: u32,
+    /// Length of the longest walk through the normalizer's rule table, in bytes.
+    pub max_rule_bytes: u32,
+    /// Length of the longest walk through the denormalizer's rule table, in bytes.
+    pub max_denormalizer_rule_bytes: u32,
     /// The unknown piece.
     pub unk_id: u32,
     /// The begin-of-sentence piece.

@@ -34,8 +34,8 @@ pub struct ImageView<'a> {
 /// 2. Every id in a node, in the byte ids and among the special ids is below the piece count, or
 ///    [`NO_ID`] where the format allows it; piece offsets, types and scores are in range.
 /// 3. Every unit of a rule table leads to another one of the table, every value into its texts.
-/// 4. `max_piece_bytes` and `max_symbol_bytes` are at most [`MAX_PIECE_BYTES`], which bounds walks
-///    through crafted, cyclic tries.
+/// 4. The longest piece, symbol and rules are stated to have at most [`MAX_PIECE_BYTES`], which bounds
+///    walks through crafted, cyclic tables.
 #[derive(Debug, Clone, Copy)]
 pub struct ValidImage<'a>(ImageView<'a>);
 
@@ -149,9 +149,12 @@ impl<'a> Sections<'a> {
         &self,
         units: SectionKind,
         texts: SectionKind,
+        max_key_bytes: u32,
     ) -> Result<Option<CharsmapView<'a>>, FormatError> {
         match (self.optional_slice(units)?, self.optional(texts)) {
-            (Some(units), Some(texts)) => Ok(Some(CharsmapView::new(units, texts))),
+            (Some(units), Some(texts)) => {
+                Ok(Some(CharsmapView::new(units, texts, max_key_bytes)))
+            }
             (None, None) => Ok(None),
             (Some(_), None) => Err(FormatError::MissingSection { kind: texts }),
             (None, Some(_)) => Err(FormatError::MissingSection { kind: units }),
@@ -224,10 +227,15 @@ impl<'a> ImageView<'a> {
             texts: sections.required(SectionKind::Texts)?,
             pieces,
             byte_ids,
-            charsmap: sections.charsmap(SectionKind::CharsmapUnits, SectionKind::CharsmapTexts)?,
+            charsmap: sections.charsmap(
+                SectionKind::CharsmapUnits,
+                SectionKind::CharsmapTexts,
+                metadata.max_rule_bytes.to_native(),
+            )?,
             denormalizer: sections.charsmap(
                 SectionKind::DenormalizerUnits,
                 SectionKind::DenormalizerTexts,
+                metadata.max_denormalizer_rule_bytes.to_native(),
             )?,
             symbol_nodes: sections.optional_slice(SectionKind::SymbolNodes)?,
             nodes: sections.required_slice(SectionKind::Nodes)?,
@@ -248,10 +256,14 @@ impl<'a> ImageView<'a> {
         if meta.unk_id.to_native() == NO_ID && !meta.byte_fallback {
             return fail("without byte fallback there must be an unknown piece");
         }
-        if meta.max_piece_bytes.to_native() > MAX_PIECE_BYTES
-            || meta.max_symbol_bytes.to_native() > MAX_PIECE_BYTES
-        {
-            return fail("pieces must be shorter than 8,000 bytes");
+        let bounds = [
+            meta.max_piece_bytes,
+            meta.max_symbol_bytes,
+            meta.max_rule_bytes,
+            meta.max_denormalizer_rule_bytes,
+        ];
+        if bounds.iter().any(|bound| bound.to_native() > MAX_PIECE_BYTES) {
+            return fail("pieces and rules must be shorter than 8,000 bytes");
         }
         if !(meta.unk_score.to_native().is_finite() && meta.unk_score64.to_native().is_finite()) {
             return fail("the unknown score must be finite");
