@@ -48,6 +48,6 @@ unsafe impl GlobalAlloc for Counting {
 
 /// Heap allocations this thread has made so far through Rust's allocator.
 #[must_use]
-pub fn allocations() -> u64 {
+pub(crate) fn allocations() -> u64 {
     ALLOCATIONS.with(Cell::get)
 }

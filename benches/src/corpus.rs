@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use trie_runtime::{Scratch, Tokenizer};
 
 use crate::Result;
-use crate::engine::{Engine, Session};
+use crate::engine::Engine;
 use crate::normalize::{GraphemeNormalizer, prepare};
 
 /// One document and what its encoding must be.

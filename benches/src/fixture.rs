@@ -155,13 +155,14 @@ impl Vocabulary {
                     "lstrip": false, "rstrip": false, "normalized": false, "special": true })
         };
         let mask = self.table.len() as u32 - 1;
+        let added = [0, 1, 2, 3, mask].map(special);
         let metaspace =
             json!({ "type": "Metaspace", "replacement": "\u{2581}", "prepend_scheme": "always", "split": true });
         json!({
             "version": "1.0",
             "truncation": null,
             "padding": null,
-            "added_tokens": [0, 1, 2, 3, mask].map(special),
+            "added_tokens": added,
             "normalizer": { "type": "Sequence", "normalizers": [
                 { "type": "Precompiled",
                   "precompiled_charsmap": base64::engine::general_purpose::STANDARD.encode(&self.charsmap) },

@@ -111,7 +111,7 @@ struct Track<'a> {
 }
 
 /// How strict the comparison of ids is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Ids {
     /// Every engine must give the documents' ids.
     Equal,

@@ -1,0 +1,160 @@
+//! What an image should be beyond being safe to use: its parts agree with each other.
+//!
+//! A check returns the line to print if it passes, else what is wrong. The image is valid, so indexes
+//! are in bounds, but a crafted one may still have cycles and shared nodes.
+
+use trie_format::{IdMap, NO_ID, Node, PieceType, ValidImage};
+use trie_runtime::Tokenizer;
+
+/// What a check finds out.
+type Finding = Result<String, String>;
+
+fn shown(text: Option<&[u8]>) -> String {
+    let text = String::from_utf8_lossy(text.unwrap_or_default());
+    format!("{:?}", text.chars().take(40).collect::<String>())
+}
+
+/// Whether a piece is a key of the trie.
+fn is_segmenting(piece_type: Option<PieceType>) -> bool {
+    matches!(piece_type, Some(PieceType::Normal | PieceType::UserDefined))
+}
+
+fn walk<'a>(nodes: &'a [Node], text: &[u8]) -> Option<&'a Node> {
+    text.iter()
+        .try_fold(nodes.first()?, |node, &byte| nodes.get(node.child(byte)?))
+}
+
+/// The trie is a tree of as many nodes as the metadata says, and every leaf ends a piece.
+pub(crate) fn trie(image: &ValidImage<'_>, _: &Tokenizer) -> Finding {
+    let nodes = image.nodes();
+    let mut seen = vec![false; nodes.len()];
+    let mut pending = vec![0];
+    let mut reached = 0u64;
+    let mut keys = 0u64;
+    while let Some(index) = pending.pop() {
+        let (Some(node), Some(seen)) = (nodes.get(index), seen.get_mut(index)) else {
+            return Err(format!("trie node {index} is not there"));
+        };
+        if std::mem::replace(seen, true) {
+            return Err(format!("trie node {index} has two parents"));
+        }
+        reached += 1;
+        keys += u64::from(node.id != NO_ID);
+        if node.id == NO_ID && node.child_count() == 0 && index != 0 {
+            return Err(format!("trie node {index} leads to no piece"));
+        }
+        pending.extend((0..=u8::MAX).filter_map(|byte| node.child(byte)));
+    }
+    let stated = image.metadata().node_count.to_native();
+    if reached != u64::from(stated) {
+        return Err(format!("the trie has {reached} nodes, the metadata says {stated}"));
+    }
+    let pieces = image.pieces();
+    let segmenting = (0..pieces.len()).filter(|&id| is_segmenting(pieces.piece_type(id)));
+    let expected = segmenting.count() as u64;
+    if keys != expected {
+        return Err(format!("the trie holds {keys} pieces, the piece table {expected}"));
+    }
+    Ok(format!("trie: {reached} nodes, {keys} pieces"))
+}
+
+/// Every piece that takes part in segmentation is in the trie, with its id and score; every
+/// user-defined symbol is in the normalizer's trie.
+pub(crate) fn pieces(image: &ValidImage<'_>, _: &Tokenizer) -> Finding {
+    let pieces = image.pieces();
+    let mut longest = 0;
+    let mut found = 0u64;
+    for id in 0..pieces.len() {
+        let (text, piece_type) = (pieces.text(id), pieces.piece_type(id));
+        if !is_segmenting(piece_type) {
+            continue;
+        }
+        let text = text.unwrap_or_default();
+        let wrong = |what: &str| Err(format!("piece {id} {} {what}", shown(Some(text))));
+        match walk(image.nodes(), text) {
+            Some(node) if node.id == id => {
+                let same = pieces.score(id) == Some(node.score);
+                if piece_type == Some(PieceType::Normal) && !same {
+                    return wrong("has another score in the trie");
+                }
+            }
+            _ => return wrong("is not in the trie with its id"),
+        }
+        if piece_type == Some(PieceType::UserDefined) {
+            let symbol = image.symbol_nodes().and_then(|nodes| walk(nodes, text));
+            if symbol.is_none_or(|node| node.id != id) {
+                return wrong("is not among the user-defined symbols");
+            }
+        }
+        longest = longest.max(text.len());
+        found += 1;
+    }
+    let stated = image.metadata().max_piece_bytes.to_native();
+    if longest != stated as usize {
+        return Err(format!(
+            "the longest piece has {longest} bytes, the metadata says {stated}"
+        ));
+    }
+    Ok(format!("pieces: {found} found by a walk, the longest of {longest} bytes"))
+}
+
+/// Every piece's text looks up to its id, or to the reserved piece of the same text that hides it.
+pub(crate) fn look_ups(image: &ValidImage<'_>, tokenizer: &Tokenizer) -> Finding {
+    let pieces = image.pieces();
+    for id in 0..pieces.len() {
+        let text = pieces.text(id).unwrap_or_default();
+        let piece_type = pieces.piece_type(id);
+        // Third-party converters add this piece by mistake; the reference has no look-up for it.
+        if text == b"\0" && piece_type == Some(PieceType::Unused) {
+            continue;
+        }
+        let found = tokenizer.piece_to_id(text);
+        let is_hidden = |by: u32| {
+            let reserved = |t: Option<PieceType>| t.is_some_and(PieceType::is_reserved);
+            reserved(pieces.piece_type(by)) && !reserved(piece_type) && pieces.text(by) == Some(text)
+        };
+        if found != Some(id) && !found.is_some_and(is_hidden) {
+            let found = found.map_or("nothing".into(), |found| format!("id {found}"));
+            return Err(format!("piece {id} {} looks up to {found}", shown(Some(text))));
+        }
+    }
+    Ok(format!("look-ups: {} texts lead to their ids", pieces.len()))
+}
+
+/// The special ids are pieces of the right types, at the places that the id numbering gives them.
+pub(crate) fn special_ids(image: &ValidImage<'_>, tokenizer: &Tokenizer) -> Finding {
+    let special = tokenizer.special_ids();
+    let named = [
+        ("unk", special.unk, PieceType::Unknown),
+        ("bos", special.bos, PieceType::Control),
+        ("eos", special.eos, PieceType::Control),
+        ("pad", special.pad, PieceType::Control),
+        ("mask", special.mask, PieceType::Control),
+    ];
+    let mut present = Vec::new();
+    for (name, id, wanted) in named {
+        let Some(id) = id else { continue };
+        if tokenizer.piece_type(id) != Some(wanted) {
+            return Err(format!("the {name} id {id} is not a {} piece", wanted.name()));
+        }
+        present.push(format!("{name} {id} {}", shown(tokenizer.piece(id))));
+    }
+    if let Some(ids) = image.byte_ids() {
+        for (byte, &id) in ids.iter().enumerate() {
+            let is_named = tokenizer.piece(id) == Some(format!("<0x{byte:02X}>").as_bytes());
+            if !is_named || tokenizer.piece_type(id) != Some(PieceType::Byte) {
+                return Err(format!("byte 0x{byte:02X} has the id {id}, which is not its piece"));
+            }
+        }
+        present.push("256 bytes".into());
+    }
+    if IdMap::from(image.metadata().id_map) == IdMap::Fairseq {
+        let last = tokenizer.piece_count().saturating_sub(1);
+        for (id, text) in [(0, "<s>"), (1, "<pad>"), (2, "</s>"), (3, "<unk>"), (last, "<mask>")] {
+            if tokenizer.piece(id) != Some(text.as_bytes()) {
+                return Err(format!("in fairseq's numbering id {id} must be {text}"));
+            }
+        }
+    }
+    Ok(format!("special ids: {}", present.join(", ")))
+}

@@ -1,0 +1,96 @@
+//! After warm-up an encode allocates nothing and no buffer moves.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use trie_runtime::{EncodeOptions, Reference, Scratch};
+use trie_tests::{corpus_dir, text_files, xlm_roberta};
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The system's allocator, counting each thread's calls.
+struct Counting;
+
+fn count() {
+    // A thread that is ending has no counter any more, and is not the one that is measured.
+    let _ = ALLOCATIONS.try_with(|n| n.set(n.get() + 1));
+}
+
+// SAFETY: every call is handed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller keeps `alloc`'s contract.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps `dealloc`'s contract.
+        unsafe { System.dealloc(ptr, layout) }
+    }
+
+    unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        count();
+        // SAFETY: the caller keeps `realloc`'s contract.
+        unsafe { System.realloc(ptr, layout, new_size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations(run: impl FnOnce()) -> usize {
+    let before = ALLOCATIONS.with(Cell::get);
+    run();
+    ALLOCATIONS.with(Cell::get) - before
+}
+
+#[test]
+fn the_counter_counts() {
+    assert_eq!(allocations(|| drop(std::hint::black_box(vec![1u8; 100]))), 1);
+}
+
+#[test]
+fn a_warm_scratch_is_enough() {
+    let tokenizer = xlm_roberta(Reference::SentencePiece023);
+    let texts = text_files(&corpus_dir());
+    let mut scratch = Scratch::new();
+    let options = EncodeOptions::default().with_special_tokens(true);
+    let pass = |scratch: &mut Scratch| {
+        let mut tokens = 0;
+        for (_, text) in &texts {
+            tokens += tokenizer.encode(text, scratch).len();
+            let encoding = tokenizer.encode_with(text, &options, scratch);
+            tokens += encoding.pieces().map(<[u8]>::len).sum::<usize>();
+            let _ = tokenizer.normalize(text, scratch);
+            let _ = tokenizer.decode(&[0, 35378, 6661, 38, 2], scratch);
+        }
+        tokens
+    };
+    let warm = pass(&mut scratch);
+    let place = |scratch: &mut Scratch| tokenizer.encode(&texts[0].1, scratch).as_ptr().addr();
+    let before = (place(&mut scratch), scratch.allocated_bytes());
+    let mut tokens = 0;
+    assert_eq!(allocations(|| tokens = pass(&mut scratch)), 0);
+    assert_eq!(tokens, warm);
+    assert_eq!(before, (place(&mut scratch), scratch.allocated_bytes()));
+}
+
+#[test]
+fn one_tokenizer_serves_all_threads() {
+    let tokenizer = xlm_roberta(Reference::SentencePiece023);
+    let texts = text_files(&corpus_dir());
+    let expected: Vec<Vec<u32>> = texts.iter().map(|(_, text)| tokenizer.encode_to_vec(text)).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                let mut scratch = Scratch::new();
+                for ((name, text), expected) in texts.iter().zip(&expected) {
+                    assert_eq!(tokenizer.encode(text, &mut scratch), expected, "{name}");
+                }
+            });
+        }
+    });
+}

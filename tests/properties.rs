@@ -1,0 +1,158 @@
+//! Random vocabularies and texts: the trie's Viterbi equals a naive one over a hash map, written straight
+//! from the description of the references, under both arithmetics; encodings survive a round trip.
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+use trie_compiler::Options;
+use trie_runtime::{Image, Reference, Scratch, Tokenizer};
+use trie_tests::models::ModelSpec;
+
+/// One position's best path.
+#[derive(Clone, Copy)]
+struct Best {
+    score: f32,
+    start: usize,
+    id: u32,
+}
+
+/// Best segmentation of `text` (no normalization) by trying every substring.
+fn naive(spec: &ModelSpec, reference: Reference, text: &str) -> Vec<u32> {
+    let normal_scores = || spec.pieces.iter().filter(|p| p.2 == 1).map(|p| p.1);
+    let unk = normal_scores().fold(f32::MAX, f32::min) - 10.0;
+    let greatest = normal_scores().fold(f32::MIN_POSITIVE, f32::max);
+    let ids: HashMap<&[u8], (u32, &(Vec<u8>, f32, u8))> = spec
+        .pieces
+        .iter()
+        .enumerate()
+        .filter(|(_, piece)| piece.2 == 1 || piece.2 == 4)
+        .map(|(id, piece)| (piece.0.as_slice(), (id as u32, piece)))
+        .collect();
+    let bytes = text.as_bytes();
+    let mut best: Vec<Option<Best>> = vec![None; bytes.len() + 1];
+    best[0] = Some(Best { score: 0.0, start: 0, id: 0 });
+    for (start, first) in text.char_indices() {
+        if reference == Reference::SentencePiece023 {
+            let offset = best[start].expect("reached").score;
+            if offset.abs() > 100_000.0 {
+                best[start..].iter_mut().flatten().for_each(|open| open.score -= offset);
+            }
+        }
+        let till_here = best[start].expect("reached").score;
+        let mut relax = |end: usize, score: f32, compared: f64, id| {
+            if best[end].is_none_or(|best| compared > f64::from(best.score)) {
+                best[end] = Some(Best { score, start, id });
+            }
+        };
+        let mut single = false;
+        for end in start + 1..=bytes.len() {
+            let Some((id, piece)) = ids.get(&bytes[start..end]) else {
+                continue;
+            };
+            let len = end - start;
+            match (reference, piece.2) {
+                (Reference::SentencePiece021, kind) => {
+                    let score = match kind {
+                        4 => f64::from(len as f32 * greatest) - 0.1,
+                        _ => f64::from(piece.1),
+                    };
+                    let sum = score + f64::from(till_here);
+                    relax(end, sum as f32, sum, *id);
+                }
+                (_, kind) => {
+                    let score = match kind {
+                        4 => (0.1 * (len - 1) as f64) as f32,
+                        _ => piece.1,
+                    };
+                    relax(end, score + till_here, f64::from(score + till_here), *id);
+                }
+            }
+            single |= len == first.len_utf8();
+        }
+        if !single {
+            let score = unk + till_here;
+            relax(start + first.len_utf8(), score, f64::from(score), 0);
+        }
+    }
+    let mut ids = Vec::new();
+    let mut end = bytes.len();
+    while end > 0 {
+        let last = best[end].expect("reached");
+        if !(last.id == 0 && ids.last() == Some(&0)) {
+            ids.push(last.id);
+        }
+        end = last.start;
+    }
+    ids.reverse();
+    ids
+}
+
+fn tokenizer(spec: &ModelSpec, reference: Reference) -> Tokenizer {
+    let options = Options::default().with_reference(reference);
+    let image = trie_compiler::compile(&spec.encode(), &options).expect("a sound model");
+    Tokenizer::new(Image::from_bytes(&image).expect("a fresh image is sound"))
+}
+
+/// Characters that make ties, overlaps and several lengths of UTF-8 likely.
+const ALPHABET: &[char] = &['a', 'b', 'c', '\u{e9}', '\u{3042}', '\u{1f600}'];
+
+fn word(most: usize) -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(ALPHABET), 1..=most)
+        .prop_map(|chars| chars.into_iter().collect())
+}
+
+prop_compose! {
+    /// A model without normalization. Scores are few and coarse (ties) or large (rounding, re-basing).
+    fn model()(
+        words in prop::collection::btree_set(word(5), 1..40),
+        scores in prop::collection::vec(prop_oneof![
+            (-20i8..4).prop_map(|n| f32::from(n) * 0.5),
+            (-2_000_000i32..2_000_000).prop_map(|n| n as f32 * 0.1),
+            Just(-0.1f32), Just(-1.3f32),
+        ], 40),
+        kinds in prop::collection::vec(prop_oneof![8 => Just(1u8), 1 => Just(4), 1 => Just(5)], 40),
+    ) -> ModelSpec {
+        let mut spec = ModelSpec { switches: [false; 3], ..ModelSpec::default() };
+        for ((word, score), kind) in words.into_iter().zip(scores).zip(kinds) {
+            spec.pieces.push((word.into_bytes(), score, kind));
+        }
+        spec
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn viterbi_equals_the_naive_one(spec in model(), text in word(60)) {
+        let mut scratch = Scratch::new();
+        for reference in [Reference::SentencePiece023, Reference::SentencePiece021] {
+            let tokenizer = tokenizer(&spec, reference);
+            let ids = tokenizer.encode(&text, &mut scratch);
+            prop_assert_eq!(ids, naive(&spec, reference, &text), "{:?}", reference);
+        }
+    }
+
+    #[test]
+    fn decoding_gives_back_known_text(words in prop::collection::vec(word(4), 1..8)) {
+        let mut spec = ModelSpec::default();
+        spec.pieces.extend(ALPHABET.iter().map(|c| (c.to_string().into_bytes(), -1.0, 1)));
+        spec.pieces.push(("\u{2581}".into(), -1.0, 1));
+        let tokenizer = tokenizer(&spec, Reference::SentencePiece023);
+        let text = words.join(" ");
+        let ids = tokenizer.encode_to_vec(&text);
+        prop_assert_eq!(tokenizer.decode_to_string(&ids), Ok(text));
+    }
+
+    #[test]
+    fn arbitrary_bytes_encode(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let tokenizer = trie_tests::xlm_roberta(Reference::SentencePiece023);
+        let mut scratch = Scratch::new();
+        let ids = tokenizer.encode(&bytes, &mut scratch).to_vec();
+        prop_assert!(ids.iter().all(|&id| id < tokenizer.piece_count()));
+        let text = String::from_utf8_lossy(&bytes);
+        if text.as_bytes() == bytes {
+            prop_assert_eq!(tokenizer.encode(&*text, &mut scratch), ids);
+        }
+    }
+}
