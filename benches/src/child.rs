@@ -14,6 +14,7 @@ use crate::corpus::Doc;
 use crate::engine::build;
 use crate::fixture::Fixture;
 use crate::machine::mib;
+use crate::measure::cpu_ns;
 
 /// A job. Documents are JSON files that the parent wrote.
 #[derive(Debug, Clone, Subcommand)]
@@ -72,8 +73,10 @@ pub struct ColdAnswer {
 /// Answer of [`Job::Unseen`].
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct UnseenAnswer {
-    /// Nanoseconds by document.
+    /// Wall nanoseconds by document.
     pub ns: Vec<u64>,
+    /// CPU nanoseconds of all documents.
+    pub cpu_ns: f64,
     /// Whether every document got the ids it must have.
     pub ids_equal: bool,
     /// Minor page faults while documents were timed.
@@ -142,16 +145,20 @@ fn unseen(fixture: &Fixture, name: &str, warm: Option<&Path>, docs: &Path) -> Re
     for doc in &warm {
         black_box(session.encode(doc));
     }
-    let mut answer = UnseenAnswer { ids_equal: true, ..UnseenAnswer::default() };
+    let mut answer = UnseenAnswer::default();
     answer.ns.reserve(docs.len());
     let faults = page_faults();
+    let mut ids_equal = true;
+    let before = cpu_ns();
     for doc in &docs {
         let start = Instant::now();
         let ids = black_box(session.encode(black_box(doc)));
         answer.ns.push(start.elapsed().as_nanos() as u64);
-        answer.ids_equal &= ids == doc.ids;
+        ids_equal &= ids == doc.ids;
     }
+    answer.cpu_ns = cpu_ns() - before;
     answer.page_faults = page_faults() - faults;
+    answer.ids_equal = ids_equal;
     say(&answer)
 }
 

@@ -80,7 +80,7 @@ impl<'a> Processes<'a> {
                 child.wait()?;
             }
         }
-        let total = |run: &UnseenAnswer| run.ns.iter().sum::<u64>() as f64;
+        let total = |run: &UnseenAnswer| run.cpu_ns;
         let totals_of = |name: &str| -> Result<Vec<f64>> {
             let index = engines.iter().position(|engine| *engine == name);
             let index = index.ok_or_else(|| format!("{name} did not run"))?;
@@ -195,7 +195,7 @@ impl<'a> Processes<'a> {
     /// # Errors
     /// If documents cannot be written.
     pub fn instructions(&self, engines: &[&str], repeated: &Doc, docs: &[Doc]) -> Result<Vec<Instructions>> {
-        let times = if self.lab.quick { 2 } else { 20 };
+        let times = if self.lab.quick { 50 } else { 200 };
         let half = docs.len() / 2;
         let tokens = |docs: &[Doc]| docs.iter().map(|doc| doc.ids.len()).sum::<usize>() as f64;
         let one = self.write_docs("one.json", std::slice::from_ref(repeated))?;

@@ -49,7 +49,7 @@ pub struct Unseen {
     pub p50_us: f64,
     /// Microseconds per encode: the 99th percentile.
     pub p99_us: f64,
-    /// 10^6 bytes a second, over processes.
+    /// 10^6 bytes a CPU second, over processes.
     pub mb_per_s: Spread,
     /// Time of the published engine's final stage over this engine's.
     pub speedup_over_baseline: Spread,
@@ -107,7 +107,7 @@ pub struct Threads {
     pub engine: String,
     /// Threads.
     pub threads: usize,
-    /// 10^6 bytes a second, all threads together.
+    /// 10^6 bytes a (wall) second, all threads together.
     pub mb_per_s: Spread,
     /// Over one thread in the same round.
     pub scaling: Spread,

@@ -48,9 +48,20 @@ pub fn section_table(image: &[u8]) -> Vec<SectionEntry> {
 /// # Panics
 /// If `image` is shorter than its header and table.
 pub fn reseal(image: &mut [u8]) {
-    let mut header: Header = bytemuck::pod_read_unaligned(&image[..HEADER_LEN]);
+    assert!(try_reseal(image), "shorter than its header and table");
+}
+
+/// [`reseal`] for any bytes; returns whether there were a header and a table.
+pub fn try_reseal(image: &mut [u8]) -> bool {
+    let Some(head) = image.get(..HEADER_LEN) else {
+        return false;
+    };
+    let mut header: Header = bytemuck::pod_read_unaligned(head);
     let table_end = HEADER_LEN + header.section_count as usize * size_of::<SectionEntry>();
-    let mut table = image[HEADER_LEN..table_end].to_vec();
+    let Some(table) = image.get(HEADER_LEN..table_end) else {
+        return false;
+    };
+    let mut table = table.to_vec();
     for entry_bytes in table.chunks_exact_mut(size_of::<SectionEntry>()) {
         let mut entry: SectionEntry = bytemuck::pod_read_unaligned(entry_bytes);
         let end = entry.offset.saturating_add(entry.length);
@@ -63,6 +74,7 @@ pub fn reseal(image: &mut [u8]) {
     header.header_checksum = header.compute_checksum(&table);
     image[..HEADER_LEN].copy_from_slice(bytemuck::bytes_of(&header));
     image[HEADER_LEN..table_end].copy_from_slice(&table);
+    true
 }
 
 /// Does with `image` all that a user can do. Must not panic, whatever the image says.

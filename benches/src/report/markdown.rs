@@ -127,7 +127,8 @@ fn preamble(out: &mut String, results: &Results) {
     }
     out.push_str(
         "\nFigures are medians, with quartiles in parentheses. Engines take turns, round after round, and ratios \
-         are taken within a round: absolute times don't travel, ratios do. \"Over published\" is the time of the \
+         are taken within a round: absolute times don't travel, ratios do. p50 and p99 are wall time per encode; \
+         rates and ratios are by CPU time (of all threads of the process), which a busy machine disturbs less. \"Over published\" is the time of the \
          published engine's final stage (64-byte nodes on huge pages, grapheme-wise normaliser) over the row's; \
          \"ours faster by\" is the row's time over this project's. All rows of a table give identical ids on \
          everything timed, unless the row says how many differ.\n",
