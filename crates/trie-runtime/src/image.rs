@@ -1,6 +1,6 @@
 //! Where an image's bytes are, and how they got there.
 //!
-//! One of this crate's three modules with `unsafe`, for two things: mapping a file, whose contents
+//! One of this crate's two modules with `unsafe`, for two things: mapping a file, whose contents
 //! somebody else could change, and keeping a view beside the bytes it borrows.
 //!
 //! Invariant: an [`Image`] holds bytes that passed [`ImageView::validate`] and cannot change: they are
