@@ -165,6 +165,24 @@ pub enum CompileError {
         /// The greatest that fits.
         limit: u64,
     },
+    /// A `tokenizer.json` is not JSON, or not of the right shape.
+    #[error("tokenizer.json, line {line}, column {column}: {reason}")]
+    JsonSyntax {
+        /// From 1.
+        line: usize,
+        /// From 1, in bytes.
+        column: usize,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// A `tokenizer.json` says something that is wrong or cannot be compiled.
+    #[error("tokenizer.json: {path} {reason}")]
+    Json {
+        /// Where, as in `normalizer.normalizers[1].type`.
+        path: String,
+        /// The rest of the sentence.
+        reason: String,
+    },
     /// The metadata could not be archived.
     #[error("the image's metadata could not be archived: this is a defect of the compiler, please report it")]
     Metadata(#[from] rkyv::rancor::Failure),

@@ -132,9 +132,34 @@ impl<'a> CharsmapView<'a> {
             }
         }
         let (length, start) = longest?;
+        Some((length, self.text_at(start)?))
+    }
+
+    /// The replacement of the *shortest* rule whose key begins `input`, as `tokenizers` looks rules up. A
+    /// NUL ends the search.
+    #[inline]
+    #[must_use]
+    pub fn shortest_match(&self, input: &[u8]) -> Option<&'a [u8]> {
+        let mut node = offset(*self.units.first()?);
+        for &byte in input.iter().take(self.max_key_bytes) {
+            node ^= usize::from(byte);
+            let unit = *self.units.get(node)?;
+            if byte == 0 || label(unit) != u32::from(byte) {
+                break;
+            }
+            node ^= offset(unit);
+            if has_leaf(unit) {
+                return self.text_at(self.units.get(node)? & !LEAF);
+            }
+        }
+        None
+    }
+
+    /// The replacement that begins at `start`.
+    fn text_at(&self, start: u32) -> Option<&'a [u8]> {
         let rest = self.texts.get(start as usize..)?;
         let end = rest.iter().position(|&b| b == 0)?;
-        Some((length, &rest[..end]))
+        Some(&rest[..end])
     }
 }
 

@@ -29,6 +29,7 @@ mod header;
 mod metadata;
 mod node;
 mod pieces;
+pub mod pipeline;
 mod section;
 mod view;
 
@@ -44,5 +45,6 @@ pub use metadata::{
 };
 pub use node::{MAX_PIECE_BYTES, NODE_LEN, Node};
 pub use pieces::PieceTable;
+pub use pipeline::PipelineView;
 pub use section::{NODE_FILE_ALIGN, NODE_FILE_ALIGN_FROM, SECTION_ALIGN, SECTION_REQUIRED, SectionKind};
 pub use view::{ImageView, ValidImage};

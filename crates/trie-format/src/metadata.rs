@@ -18,6 +18,8 @@ pub enum Reference {
     SentencePiece023 = 0,
     /// sentencepiece up to 0.2.1: candidates compared in double, kept in single precision.
     SentencePiece021 = 1,
+    /// Hugging Face `tokenizers` 0.23: double-precision sums, word by word, and everything around them.
+    HuggingFace023 = 2,
 }
 
 impl Reference {
@@ -27,6 +29,7 @@ impl Reference {
         match self {
             Self::SentencePiece023 => "sentencepiece-0.2.3",
             Self::SentencePiece021 => "sentencepiece-0.2.1",
+            Self::HuggingFace023 => "huggingface-0.23",
         }
     }
 }
@@ -36,6 +39,7 @@ impl From<ArchivedReference> for Reference {
         match archived {
             ArchivedReference::SentencePiece023 => Self::SentencePiece023,
             ArchivedReference::SentencePiece021 => Self::SentencePiece021,
+            ArchivedReference::HuggingFace023 => Self::HuggingFace023,
         }
     }
 }
@@ -181,6 +185,8 @@ pub struct Metadata {
     pub max_piece_bytes: u32,
     /// Length of the longest user-defined symbol, in bytes.
     pub max_symbol_bytes: u32,
+    /// Length of the longest added token, in bytes.
+    pub max_added_bytes: u32,
     /// Length of the longest walk through the normalizer's rule table, in bytes.
     pub max_rule_bytes: u32,
     /// Length of the longest walk through the denormalizer's rule table, in bytes.

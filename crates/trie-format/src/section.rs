@@ -76,6 +76,19 @@ section_kinds! {
     SymbolNodes = 13, "symbol-nodes";
     /// Trie of all pieces that take part in segmentation.
     Nodes = 14, "nodes";
+    /// Steps around the model: `crate::pipeline::Step`s. Present for the Hugging Face reference, as are the
+    /// following.
+    Steps = 15, "steps";
+    /// Character classes of the steps: `crate::pipeline::CharRange`s.
+    CharRanges = 16, "char-ranges";
+    /// Character rules of the steps: `crate::pipeline::CharRule`s.
+    CharRules = 17, "char-rules";
+    /// `crate::pipeline::AddedToken`s.
+    AddedTokens = 18, "added-tokens";
+    /// Trie of the added tokens that are looked for in the text as it is; ids are positions in the added tokens.
+    AddedNodes = 19, "added-nodes";
+    /// Trie of the added tokens that are looked for in normalized text.
+    NormalizedAddedNodes = 20, "normalized-added-nodes";
 }
 
 impl fmt::Display for SectionKind {

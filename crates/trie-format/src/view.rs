@@ -5,9 +5,10 @@ use bytemuck::Pod;
 use crate::charsmap::CharsmapView;
 use crate::error::FormatError;
 use crate::header::{Header, SectionEntry};
-use crate::metadata::{ArchivedMetadata, MAX_METADATA, NO_ID, TextRange};
+use crate::metadata::{ArchivedMetadata, ArchivedReference, MAX_METADATA, NO_ID, TextRange};
 use crate::node::{MAX_PIECE_BYTES, Node, validate_nodes};
 use crate::pieces::PieceTable;
+use crate::pipeline::PipelineView;
 use crate::section::{SECTION_ALIGN, SECTION_REQUIRED, SectionKind};
 use crate::{checksum, metadata};
 
@@ -26,13 +27,16 @@ pub struct ImageView<'a> {
     denormalizer: Option<CharsmapView<'a>>,
     symbol_nodes: Option<&'a [Node]>,
     nodes: &'a [Node],
+    pipeline: Option<PipelineView<'a>>,
+    added_nodes: Option<&'a [Node]>,
+    normalized_added_nodes: Option<&'a [Node]>,
 }
 
 /// An image that passed [`ImageView::validate`].
 ///
-/// 1. Both node arrays are non-empty, and every child that a bitmap announces lies inside its array.
-/// 2. Every id in a node, in the byte ids and among the special ids is below the piece count, or
-///    [`NO_ID`] where the format allows it; piece offsets, types and scores are in range.
+/// 1. The node arrays are non-empty, and every child that a bitmap announces lies inside its array.
+/// 2. Every id in a node, in the byte ids and among the special ids is below the piece count (in the
+///    tries of added tokens: below their number), or [`NO_ID`] where the format allows it; piece offsets, types and scores are in range.
 /// 3. Every unit of a rule table leads to another one of the table, every value into its texts.
 /// 4. The longest piece, symbol and rules are stated to have at most [`MAX_PIECE_BYTES`], which bounds
 ///    walks through crafted, cyclic tables.
@@ -162,6 +166,22 @@ impl<'a> Sections<'a> {
     }
 }
 
+impl<'a> Sections<'a> {
+    /// The pipeline's sections: all of them or none.
+    fn pipeline(&self, texts: &'a [u8]) -> Result<Option<PipelineView<'a>>, FormatError> {
+        let Some(steps) = self.optional_slice(SectionKind::Steps)? else {
+            return Ok(None);
+        };
+        Ok(Some(PipelineView {
+            steps,
+            ranges: self.required_slice(SectionKind::CharRanges)?,
+            rules: self.required_slice(SectionKind::CharRules)?,
+            added: self.required_slice(SectionKind::AddedTokens)?,
+            texts,
+        }))
+    }
+}
+
 impl<'a> ImageView<'a> {
     /// Reads the header, the section table and the metadata of the image that `bytes` is.
     ///
@@ -219,12 +239,13 @@ impl<'a> ImageView<'a> {
                 "present exactly if the model has byte fallback",
             ));
         }
+        let texts = sections.required(SectionKind::Texts)?;
         let view = Self {
             bytes,
             header,
             entries,
             metadata,
-            texts: sections.required(SectionKind::Texts)?,
+            texts,
             pieces,
             byte_ids,
             charsmap: sections.charsmap(
@@ -239,6 +260,9 @@ impl<'a> ImageView<'a> {
             )?,
             symbol_nodes: sections.optional_slice(SectionKind::SymbolNodes)?,
             nodes: sections.required_slice(SectionKind::Nodes)?,
+            pipeline: sections.pipeline(texts)?,
+            added_nodes: sections.optional_slice(SectionKind::AddedNodes)?,
+            normalized_added_nodes: sections.optional_slice(SectionKind::NormalizedAddedNodes)?,
         };
         view.check_metadata()?;
         Ok(view)
@@ -256,8 +280,12 @@ impl<'a> ImageView<'a> {
         if meta.unk_id.to_native() == NO_ID && !meta.byte_fallback {
             return fail("without byte fallback there must be an unknown piece");
         }
+        if self.pipeline.is_some() != (meta.reference == ArchivedReference::HuggingFace023) {
+            return fail("the Hugging Face reference goes with steps");
+        }
         let bounds = [
             meta.max_piece_bytes,
+            meta.max_added_bytes,
             meta.max_symbol_bytes,
             meta.max_rule_bytes,
             meta.max_denormalizer_rule_bytes,
@@ -293,7 +321,7 @@ impl<'a> ImageView<'a> {
         })?;
         if let Some(index) = self
             .byte_ids
-            .and_then(|ids| ids.iter().position(|&id| id >= count))
+            .and_then(|ids| ids.iter().position(|&id| id >= count && id != NO_ID))
         {
             return Err(bad(SectionKind::ByteIds, index, "ids must be below the piece count"));
         }
@@ -305,9 +333,27 @@ impl<'a> ImageView<'a> {
                 charsmap.validate().map_err(|e| bad(kind, e.unit, e.rule))?;
             }
         }
-        if let Some(symbols) = self.symbol_nodes {
-            validate_nodes(symbols, count)
-                .map_err(|(index, rule)| bad(SectionKind::SymbolNodes, index, rule))?;
+        let mut added_count = 0;
+        if let Some(pipeline) = self.pipeline {
+            const PIPELINE_SECTIONS: [SectionKind; 4] = [
+                SectionKind::Steps,
+                SectionKind::CharRanges,
+                SectionKind::CharRules,
+                SectionKind::AddedTokens,
+            ];
+            pipeline.validate(count).map_err(|(section, index, rule)| {
+                bad(PIPELINE_SECTIONS[usize::from(section)], index, rule)
+            })?;
+            added_count = pipeline.added_tokens().len() as u32;
+        }
+        for (nodes, ids, kind) in [
+            (self.symbol_nodes, count, SectionKind::SymbolNodes),
+            (self.added_nodes, added_count, SectionKind::AddedNodes),
+            (self.normalized_added_nodes, added_count, SectionKind::NormalizedAddedNodes),
+        ] {
+            if let Some(nodes) = nodes {
+                validate_nodes(nodes, ids).map_err(|(index, rule)| bad(kind, index, rule))?;
+            }
         }
         validate_nodes(self.nodes, count)
             .map_err(|(index, rule)| bad(SectionKind::Nodes, index, rule))?;
@@ -399,6 +445,24 @@ impl<'a> ImageView<'a> {
     #[must_use]
     pub fn symbol_nodes(&self) -> Option<&'a [Node]> {
         self.symbol_nodes
+    }
+
+    /// The steps around the model, for the Hugging Face reference.
+    #[must_use]
+    pub fn pipeline(&self) -> Option<PipelineView<'a>> {
+        self.pipeline
+    }
+
+    /// The trie of the added tokens that are looked for in the text as it is.
+    #[must_use]
+    pub fn added_nodes(&self) -> Option<&'a [Node]> {
+        self.added_nodes
+    }
+
+    /// The trie of the added tokens that are looked for in normalized text.
+    #[must_use]
+    pub fn normalized_added_nodes(&self) -> Option<&'a [Node]> {
+        self.normalized_added_nodes
     }
 
     /// The trie of all pieces that take part in segmentation.

@@ -1,5 +1,6 @@
 //! The caller's buffers.
 
+use crate::hf;
 use crate::viterbi::Cell;
 
 /// Buffers of one thread's encodes and decodes.
@@ -13,11 +14,15 @@ pub struct Scratch {
     /// Text before denormalization.
     pub(crate) raw: Vec<u8>,
     /// Best path to each byte position of `normalized`.
-    pub(crate) cells: Vec<Cell>,
+    pub(crate) cells: Vec<Cell<f32>>,
+    /// The same in double precision, of one word.
+    pub(crate) cells64: Vec<Cell<f64>>,
     /// Token ids.
     pub(crate) ids: Vec<u32>,
     /// Byte range in `normalized` of each token, where asked for.
     pub(crate) spans: Vec<(usize, usize)>,
+    /// What the steps around a Hugging Face model work in.
+    pub(crate) steps: hf::Buffers,
 }
 
 impl Scratch {
@@ -32,10 +37,9 @@ impl Scratch {
     pub fn with_capacity(bytes: usize) -> Self {
         Self {
             normalized: Vec::with_capacity(bytes),
-            raw: Vec::new(),
             cells: Vec::with_capacity(bytes + 1),
             ids: Vec::with_capacity(bytes),
-            spans: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -44,7 +48,9 @@ impl Scratch {
     pub fn allocated_bytes(&self) -> usize {
         self.normalized.capacity()
             + self.raw.capacity()
-            + self.cells.capacity() * size_of::<Cell>()
+            + self.cells.capacity() * size_of::<Cell<f32>>()
+            + self.cells64.capacity() * size_of::<Cell<f64>>()
+            + self.steps.allocated_bytes()
             + self.ids.capacity() * size_of::<u32>()
             + self.spans.capacity() * size_of::<(usize, usize)>()
     }

@@ -34,6 +34,18 @@ impl<'a> Trie<'a> {
         })
     }
 
+    /// The trie of the added tokens that are looked for in the text as it is (or in normalized text).
+    pub(crate) fn added(image: &ValidImage<'a>, normalized: bool) -> Option<Self> {
+        let nodes = match normalized {
+            false => image.added_nodes(),
+            true => image.normalized_added_nodes(),
+        };
+        Some(Self {
+            nodes: nodes?,
+            max_bytes: image.metadata().max_added_bytes.to_native() as usize,
+        })
+    }
+
     /// No text in the trie is longer, in bytes.
     pub(crate) fn max_bytes(&self) -> usize {
         self.max_bytes

@@ -6,4 +6,5 @@
 //! preset     a SentencePiece model -> vocabulary and pipeline
 //! ```
 
+pub(crate) mod json;
 pub(crate) mod pipeline;

@@ -6,14 +6,16 @@ use crate::charsmap::Charsmap;
 
 /// A Unigram vocabulary and everything around it.
 pub(crate) struct HfModel {
-    /// Text and score of every id, in order. Texts may repeat: the last one counts.
+    /// Text and score of every id, in order. Texts may repeat: the last one counts. A text may be empty:
+    /// it is never found, but it has its id, and its score counts for the lowest.
     pub(crate) vocab: Vec<(String, f64)>,
     pub(crate) unk_id: Option<u32>,
     pub(crate) byte_fallback: bool,
-    /// In the file's order.
+    /// In the file's order, with the ids that they really get; contents are neither empty nor repeated.
     pub(crate) added_tokens: Vec<AddedToken>,
     pub(crate) normalizers: Vec<NormalizerStep>,
     pub(crate) pre_tokenizers: Vec<PreTokenizerStep>,
+    /// Empty: no decoder, so there are spaces between tokens.
     pub(crate) decoders: Vec<DecoderStep>,
     pub(crate) post_processor: PostProcessor,
     pub(crate) truncation: Option<Truncation>,
@@ -134,6 +136,9 @@ pub(crate) struct PostProcessor {
     pub(crate) single: Vec<TemplateItem>,
     /// Empty: A (type 0) then B (type 1).
     pub(crate) pair: Vec<TemplateItem>,
+    /// Whether whitespace (and `Ġ`, U+0120) at the ends of a token is left out of its offsets, before
+    /// special tokens are added; the value is whether one at the start of a text is kept. No ids change.
+    pub(crate) trim_offsets: Option<bool>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,136 @@
+//! Decoder steps, tokens to text.
+
+use trie_format::pipeline::{Step, StepKind};
+use trie_format::{PipelineView, ValidImage};
+
+use super::normalize::{pattern, str_of};
+use super::replace::replace;
+
+/// A list of token texts in one buffer.
+#[derive(Debug, Default)]
+struct Tokens {
+    text: String,
+    /// Where each token ends in `text`.
+    ends: Vec<usize>,
+}
+
+impl Tokens {
+    fn push(&mut self, token: &str) {
+        self.text.push_str(token);
+        self.ends.push(self.text.len());
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &str> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end])
+    }
+}
+
+/// Appends to `out` what the decoder steps make of `tokens`. Without a decoder, tokens are joined by spaces.
+pub(crate) fn decode<'t>(
+    image: &ValidImage<'_>,
+    pipeline: &PipelineView<'_>,
+    tokens: impl Iterator<Item = &'t [u8]>,
+    out: &mut Vec<u8>,
+) {
+    let _ = image;
+    let mut list = Tokens::default();
+    tokens.for_each(|token| list.push(&String::from_utf8_lossy(token)));
+    let mut decoded = false;
+    for step in pipeline.steps() {
+        let Some(next) = decode_step(pipeline, step, &list) else {
+            continue;
+        };
+        decoded = true;
+        list = next;
+    }
+    if decoded {
+        out.extend_from_slice(list.text.as_bytes());
+        return;
+    }
+    for (i, token) in list.iter().enumerate() {
+        if i > 0 {
+            out.push(b' ');
+        }
+        out.extend_from_slice(token.as_bytes());
+    }
+}
+
+/// The tokens after `step`, if it is a decoder step.
+fn decode_step(pipeline: &PipelineView<'_>, step: &Step, tokens: &Tokens) -> Option<Tokens> {
+    let mut next = Tokens::default();
+    let text = str_of(pipeline.step_text(step));
+    match StepKind::from_number(step.kind)? {
+        StepKind::DecodeMetaspace => {
+            for (i, token) in tokens.iter().enumerate() {
+                let space = if i == 0 && step.flags != 2 { "" } else { " " };
+                next.push(&token.replace(text, space));
+            }
+        }
+        StepKind::DecodeReplaceLiteral | StepKind::DecodeReplaceRun => {
+            for token in tokens.iter() {
+                replace(token, pattern(pipeline, step), text, &mut next.text);
+                next.ends.push(next.text.len());
+            }
+        }
+        StepKind::DecodeStrip => {
+            for token in tokens.iter() {
+                next.push(strip(token, text, step.n[0], step.n[1]));
+            }
+        }
+        StepKind::DecodeByteFallback => byte_fallback(tokens, &mut next),
+        StepKind::DecodeFuse => next.push(&tokens.text),
+        _ => return None,
+    }
+    Some(next)
+}
+
+/// Strips `content` up to `start` times from the beginning and up to `stop` times from the end of what the
+/// token was at first (`Strip` in `tokenizers`).
+fn strip<'t>(token: &'t str, content: &str, start: u32, stop: u32) -> &'t str {
+    let mut from = 0;
+    for _ in 0..start {
+        match token[from..].strip_prefix(content) {
+            Some(_) => from += content.len(),
+            None => break,
+        }
+    }
+    let mut to = token.len();
+    for _ in 0..stop {
+        match token[..to].strip_suffix(content) {
+            Some(_) => to -= content.len(),
+            None => break,
+        }
+    }
+    token.get(from..to).unwrap_or_default()
+}
+
+/// The byte that a token `<0xHH>` names.
+fn byte_of(token: &str) -> Option<u8> {
+    let hex = token.strip_prefix("<0x")?.strip_suffix('>')?;
+    let is_hex = hex.len() == 2 && !hex.starts_with('+');
+    is_hex.then(|| u8::from_str_radix(hex, 16).ok()).flatten()
+}
+
+/// Runs of byte tokens become one token of their text, or one U+FFFD for each byte if they are no UTF-8.
+fn byte_fallback(tokens: &Tokens, next: &mut Tokens) {
+    let mut bytes = Vec::new();
+    let flush = |bytes: &mut Vec<u8>, next: &mut Tokens| {
+        match std::str::from_utf8(bytes) {
+            Ok("") => {}
+            Ok(text) => next.push(text),
+            Err(_) => bytes.iter().for_each(|_| next.push("\u{fffd}")),
+        }
+        bytes.clear();
+    };
+    for token in tokens.iter() {
+        match byte_of(token) {
+            Some(byte) => bytes.push(byte),
+            None => {
+                flush(&mut bytes, next);
+                next.push(token);
+            }
+        }
+    }
+    flush(&mut bytes, next);
+}

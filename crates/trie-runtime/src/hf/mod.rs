@@ -1,0 +1,61 @@
+//! Text to ids as Hugging Face `tokenizers` does it: added tokens, normalizer steps, pre-tokenizer steps, a
+//! segmentation per word, a template around it all.
+//!
+//! ```text
+//! added      added tokens, cut out in one pass
+//! normalize  normalizer steps, text -> text
+//! split      pre-tokenizer steps, text -> words
+//! encode     all of it
+//! decode     decoder steps, tokens -> text
+//! ```
+//!
+//! Invariant: every buffer is in [`Buffers`], so that nothing is allocated once they have grown.
+
+pub(crate) mod added;
+pub(crate) mod decode;
+pub(crate) mod encode;
+mod normalize;
+mod replace;
+mod split;
+
+pub(crate) use normalize::normalize;
+
+/// A part of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// Bytes `start..end` of the text at hand.
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// Whether its first byte comes from the first byte of the input.
+    pub(crate) at_input_start: bool,
+}
+
+/// What the steps work in.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers {
+    /// Input that was not UTF-8, made so.
+    pub(crate) repaired: String,
+    /// The text at hand, and the one that a step is writing.
+    pub(crate) text: String,
+    pub(crate) next_text: String,
+    /// Normalized text that added tokens are cut from.
+    pub(crate) normalized: String,
+    /// The parts at hand, and those that a step is writing.
+    pub(crate) parts: Vec<Part>,
+    pub(crate) next_parts: Vec<Part>,
+    /// Added tokens found in the text as it is, and in normalized text.
+    pub(crate) found: Vec<added::Found>,
+    pub(crate) found_normalized: Vec<added::Found>,
+}
+
+impl Buffers {
+    pub(crate) fn allocated_bytes(&self) -> usize {
+        self.repaired.capacity()
+            + self.text.capacity()
+            + self.next_text.capacity()
+            + self.normalized.capacity()
+            + (self.parts.capacity() + self.next_parts.capacity()) * size_of::<Part>()
+            + (self.found.capacity() + self.found_normalized.capacity())
+                * size_of::<added::Found>()
+    }
+}

@@ -1,0 +1,62 @@
+//! Replacing texts and runs of characters, for normalizers and decoders.
+
+use trie_format::pipeline::CharClass;
+
+/// What is replaced.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Pattern<'a> {
+    Literal(&'a str),
+    /// `min` to `max` characters of a class, as many as there are.
+    Run {
+        class: CharClass<'a>,
+        min: u32,
+        max: u32,
+    },
+}
+
+/// Appends `text` to `out`, every occurrence of `pattern` as `content`.
+///
+/// Returns whether the very beginning of `text` was replaced by nothing.
+pub(crate) fn replace(text: &str, pattern: Pattern<'_>, content: &str, out: &mut String) -> bool {
+    let before = out.len();
+    let mut copied = 0;
+    let mut removed_start = false;
+    let mut found = |start: usize, end: usize, out: &mut String| {
+        out.push_str(&text[copied..start]);
+        removed_start |= content.is_empty() && out.len() == before;
+        out.push_str(content);
+        copied = end;
+    };
+    match pattern {
+        Pattern::Literal(literal) => {
+            for (start, matched) in text.match_indices(literal) {
+                found(start, start + matched.len(), out);
+            }
+        }
+        Pattern::Run { class, min, max } => {
+            let mut run = (0, 0u32);
+            for (at, character) in text.char_indices() {
+                if class.contains(character) {
+                    if run.1 == 0 {
+                        run.0 = at;
+                    }
+                    run.1 += 1;
+                    if run.1 == max {
+                        found(run.0, at + character.len_utf8(), out);
+                        run.1 = 0;
+                    }
+                } else {
+                    if run.1 >= min {
+                        found(run.0, at, out);
+                    }
+                    run.1 = 0;
+                }
+            }
+            if run.1 >= min {
+                found(run.0, text.len(), out);
+            }
+        }
+    }
+    out.push_str(&text[copied..]);
+    removed_start
+}

@@ -1,0 +1,164 @@
+//! Pre-tokenizer steps, text to words.
+
+use trie_format::PipelineView;
+use trie_format::pipeline::{CharClass, SplitBehavior, Step, StepKind};
+
+use super::normalize::str_of;
+use super::{Buffers, Part};
+
+/// Runs the pre-tokenizer steps over the parts in `buffers`.
+pub(super) fn pre_tokenize(pipeline: &PipelineView<'_>, buffers: &mut Buffers) {
+    for step in pipeline.steps() {
+        buffers.next_parts.clear();
+        match StepKind::from_number(step.kind) {
+            Some(StepKind::Metaspace) => metaspace(pipeline, step, buffers),
+            Some(StepKind::SplitClass) => {
+                let class = pipeline.class(step.n[0], step.n[1]);
+                let behavior =
+                    SplitBehavior::from_number(step.flags).unwrap_or(SplitBehavior::Isolated);
+                each_part(buffers, |text, push| split_class(class, behavior, text, push));
+            }
+            Some(StepKind::Words) => {
+                let word = pipeline.class(step.n[0], step.n[1]);
+                let space = pipeline.class(step.n[2], step.n[3]);
+                each_part(buffers, |text, push| split_words(word, space, text, push));
+            }
+            _ => continue,
+        }
+        std::mem::swap(&mut buffers.parts, &mut buffers.next_parts);
+    }
+}
+
+/// Splits every part where `split` says; empty parts are left out.
+fn each_part(buffers: &mut Buffers, split: impl Fn(&str, &mut dyn FnMut(usize, usize))) {
+    let Buffers {
+        text,
+        parts,
+        next_parts,
+        ..
+    } = buffers;
+    for part in parts.iter() {
+        let Some(part_text) = text.get(part.start..part.end) else {
+            continue;
+        };
+        split(part_text, &mut |start, end| {
+            if start < end {
+                next_parts.push(Part {
+                    start: part.start + start,
+                    end: part.start + end,
+                    at_input_start: part.at_input_start && start == 0,
+                });
+            }
+        });
+    }
+}
+
+/// Spaces become the replacement, which is also prepended, and splits before it (`Metaspace`).
+fn metaspace(pipeline: &PipelineView<'_>, step: &Step, buffers: &mut Buffers) {
+    let replacement = str_of(pipeline.step_text(step));
+    let Buffers {
+        text,
+        next_text,
+        parts,
+        next_parts,
+        ..
+    } = buffers;
+    next_text.clear();
+    for part in parts.iter() {
+        let Some(part_text) = text.get(part.start..part.end) else {
+            continue;
+        };
+        let begin = next_text.len();
+        let prepend = match step.flags & 3 {
+            0 => true,
+            1 => part.at_input_start,
+            _ => false,
+        };
+        if prepend && !part_text.starts_with(' ') && !part_text.starts_with(replacement) {
+            next_text.push_str(replacement);
+        }
+        let mut rest = part_text;
+        while let Some((before, after)) = rest.split_once(' ') {
+            next_text.push_str(before);
+            next_text.push_str(replacement);
+            rest = after;
+        }
+        next_text.push_str(rest);
+        let mut push = |start: usize, end: usize| {
+            if start < end {
+                next_parts.push(Part {
+                    start,
+                    end,
+                    at_input_start: part.at_input_start && start == begin,
+                });
+            }
+        };
+        let mut start = begin;
+        if step.flags & 4 != 0 {
+            for (at, _) in next_text[begin..].match_indices(replacement) {
+                push(start, begin + at);
+                start = begin + at;
+            }
+        }
+        push(start, next_text.len());
+    }
+    std::mem::swap(text, next_text);
+}
+
+fn split_class(
+    class: CharClass<'_>,
+    behavior: SplitBehavior,
+    text: &str,
+    push: &mut dyn FnMut(usize, usize),
+) {
+    let mut start = 0;
+    let mut previous = None;
+    for (at, character) in text.char_indices() {
+        let is_match = class.contains(character);
+        let after = at + character.len_utf8();
+        let boundary_before = match behavior {
+            SplitBehavior::Removed | SplitBehavior::Isolated => is_match || previous == Some(true),
+            SplitBehavior::MergedWithNext => is_match,
+            SplitBehavior::MergedWithPrevious => previous == Some(true),
+            _ => previous.is_some_and(|previous| previous != is_match),
+        };
+        if boundary_before {
+            push(start, at);
+            start = at;
+        }
+        if is_match && behavior == SplitBehavior::Removed {
+            start = after;
+        }
+        previous = Some(is_match);
+    }
+    push(start, text.len());
+}
+
+fn split_words(
+    word: CharClass<'_>,
+    space: CharClass<'_>,
+    text: &str,
+    push: &mut dyn FnMut(usize, usize),
+) {
+    // Of the two kinds of run that are kept, the one that is open: of words?
+    let mut open: Option<bool> = None;
+    let mut start = 0;
+    for (at, character) in text.char_indices() {
+        let kind = if word.contains(character) {
+            Some(true)
+        } else if space.contains(character) {
+            None
+        } else {
+            Some(false)
+        };
+        if kind != open {
+            if open.is_some() {
+                push(start, at);
+            }
+            (open, start) = (kind, at);
+        }
+    }
+    if open.is_some() {
+        push(start, text.len());
+    }
+}
