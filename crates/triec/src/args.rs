@@ -144,7 +144,11 @@ Examples:
   triec encode --jsonl < in.jsonl | triec decode --jsonl")]
 pub(crate) struct DecodeArgs {
     /// Ids, or pieces with --format pieces, of one text; without any, --input or standard input is read
-    #[arg(value_name = "ID", conflicts_with = "input", allow_negative_numbers = true)]
+    #[arg(
+        value_name = "ID",
+        conflicts_with = "input",
+        allow_negative_numbers = true
+    )]
     pub(crate) ids: Vec<OsString>,
     /// What a line holds: ids separated by whitespace, or pieces separated by single spaces
     #[arg(long, value_enum, default_value_t = Format::Ids)]
