@@ -93,7 +93,13 @@ pub(crate) fn segment<A: Arithmetic>(
         if !single {
             // Single precision in every reference: neither operand is a double.
             let score = unk_score + till_here;
-            relax(&mut ahead[char_len], score, f64::from(score), char_len, NO_ID);
+            relax(
+                &mut ahead[char_len],
+                score,
+                f64::from(score),
+                char_len,
+                NO_ID,
+            );
         }
         start += char_len;
     }

@@ -273,6 +273,11 @@ fn every_way_to_load_gives_the_same_ids() {
         // Where the machine has no huge pages, a note says so.
         assert_eq!((run.code, &run.out), (0, &expected), "{load}: {}", run.err);
         assert!(run.err.lines().count() <= 1, "{}", run.err);
+        let embedded = self::run(&["encode", "--load", load, "Hello World!"]);
+        assert_eq!(
+            (embedded.code, embedded.out.as_slice()),
+            (0, b"35378 6661 38\n".as_slice())
+        );
     }
 }
 
@@ -690,7 +695,6 @@ fn wrong_command_lines_are_refused_with_one_line() {
         &["frobnicate"][..],
         &["encode", "--format", "words"],
         &["encode", "a", "--input", "b"],
-        &["encode", "--load", "copy", "a"],
         &["compile", "a.model"],
         &["verify"],
     ] {
