@@ -49,7 +49,10 @@ fn allocations(run: impl FnOnce()) -> usize {
 
 #[test]
 fn the_counter_counts() {
-    assert_eq!(allocations(|| drop(std::hint::black_box(vec![1u8; 100]))), 1);
+    assert_eq!(
+        allocations(|| drop(std::hint::black_box(vec![1u8; 100]))),
+        1
+    );
 }
 
 #[test]
@@ -82,7 +85,10 @@ fn a_warm_scratch_is_enough() {
 fn one_tokenizer_serves_all_threads() {
     let tokenizer = xlm_roberta(Reference::SentencePiece023);
     let texts = text_files(&corpus_dir());
-    let expected: Vec<Vec<u32>> = texts.iter().map(|(_, text)| tokenizer.encode_to_vec(text)).collect();
+    let expected: Vec<Vec<u32>> = texts
+        .iter()
+        .map(|(_, text)| tokenizer.encode_to_vec(text))
+        .collect();
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {

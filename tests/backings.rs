@@ -22,7 +22,10 @@ fn image_file() -> (tempfile::TempDir, PathBuf) {
 fn check_ids(image: Image) {
     let tokenizer = Tokenizer::new(image);
     let mut scratch = Scratch::new();
-    assert_eq!(tokenizer.encode("Hello World!", &mut scratch), [35378, 6661, 38]);
+    assert_eq!(
+        tokenizer.encode("Hello World!", &mut scratch),
+        [35378, 6661, 38]
+    );
     assert_eq!(tokenizer.piece_to_id("<mask>"), Some(250_001));
 }
 
@@ -59,7 +62,11 @@ fn every_backing_gives_the_same_ids() {
         }
         check_ids(image);
     }
-    assert_eq!(free_huge_pages(), pool, "dropping an image gives its pages back");
+    assert_eq!(
+        free_huge_pages(),
+        pool,
+        "dropping an image gives its pages back"
+    );
 
     // More images than the pool has room for: the ones that come too late fall back.
     let images: Vec<Image> = (0..=pool / needed)
@@ -69,15 +76,30 @@ fn every_backing_gives_the_same_ids() {
     println!("pool exhausted: {last}");
     assert_ne!(last.backing, Backing::HugeTlb);
     assert_eq!(last.fallbacks[0].from, Backing::HugeTlb);
-    let strict = LoadOptions::default().with_backing(Backing::HugeTlb).with_fallback(false);
+    let strict = LoadOptions::default()
+        .with_backing(Backing::HugeTlb)
+        .with_fallback(false);
     let error = Image::load(&path, &strict).expect_err("the pool is exhausted");
-    assert!(matches!(error, LoadError::Memory { backing: Backing::HugeTlb, .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            LoadError::Memory {
+                backing: Backing::HugeTlb,
+                ..
+            }
+        ),
+        "{error}"
+    );
     images.into_iter().for_each(check_ids);
 
     let thp = load(Backing::TransparentHuge).expect("falls back if need be");
     println!("thp: {}", thp.report());
     if thp.report().backing == Backing::TransparentHuge {
-        assert!(thp.report().pages.is_some_and(|pages| pages.huge >= HUGE_PAGE));
+        assert!(
+            thp.report()
+                .pages
+                .is_some_and(|pages| pages.huge >= HUGE_PAGE)
+        );
     }
     check_ids(thp);
 
@@ -101,7 +123,9 @@ fn small_images_do_not_take_huge_pages() {
     let model = model_path("h_tie", None).expect("the model is committed");
     let image = compile_file(&model, &options("sentencepiece", REFERENCES[0].0)).expect("sound");
     trie_compiler::write_image(&path, &image).expect("the image can be written");
-    let report = Image::load(&path, &LoadOptions::default()).expect("loads").report();
+    let report = Image::load(&path, &LoadOptions::default())
+        .expect("loads")
+        .report();
     assert_eq!(report.backing, Backing::Copy);
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use trie_format::{FormatError, HEADER_LEN, SectionEntry, SectionKind};
 use trie_runtime::{Image, LoadError, LoadOptions};
 use trie_tests::images::{Aligned, Random, reseal, section_table, use_image};
-use trie_tests::{compile_file, model_path, options, REFERENCES};
+use trie_tests::{REFERENCES, compile_file, model_path, options};
 
 fn image_of(model: &str) -> Vec<u8> {
     let path = model_path(model, None).expect("the model is committed");
@@ -36,7 +36,10 @@ fn the_images_have_every_kind_of_section() {
 fn truncated_images_are_refused() {
     for (_, image) in images() {
         let step = (image.len() / 400).max(1);
-        for len in (0..image.len()).step_by(step).chain(image.len() - 70..image.len()) {
+        for len in (0..image.len())
+            .step_by(step)
+            .chain(image.len() - 70..image.len())
+        {
             assert!(Image::from_bytes(&image[..len]).is_err(), "{len}");
         }
     }
@@ -82,7 +85,7 @@ fn unverified_damage_is_harmless() {
             let mut damaged = image.clone();
             for _ in 0..=random.below(4) {
                 let byte = random.below(image.len());
-                damaged[byte] = random.next() as u8;
+                damaged[byte] = random.draw() as u8;
             }
             std::fs::write(&path, &damaged).expect("the file can be written");
             if let Ok(image) = Image::load(&path, &unverified) {
@@ -116,7 +119,7 @@ fn crafted_images_are_harmless() {
                     0 => 0,
                     1 => 0xff,
                     2 => crafted[byte] ^ 1 << random.below(8),
-                    _ => random.next() as u8,
+                    _ => random.draw() as u8,
                 };
             }
             reseal(&mut crafted);
@@ -126,7 +129,10 @@ fn crafted_images_are_harmless() {
             }
         }
     }
-    assert!(loaded > 500, "only {loaded} crafted images passed validation");
+    assert!(
+        loaded > 500,
+        "only {loaded} crafted images passed validation"
+    );
 }
 
 /// A trie whose nodes are their own children, and a rule table that leads back to its root.
@@ -155,7 +161,10 @@ fn cycles_end() {
             }
             reseal(&mut crafted);
             if let Ok(image) = Image::from_bytes(&crafted) {
-                println!("{model}: a cyclic {:?} is used", SectionKind::from_number(entry.kind));
+                println!(
+                    "{model}: a cyclic {:?} is used",
+                    SectionKind::from_number(entry.kind)
+                );
                 use_image(image);
             }
         }
@@ -188,12 +197,24 @@ fn errors_have_names() {
     ));
     let major = with(12, &2u16.to_le_bytes());
     assert!(named_error(&major).is_incompatible());
-    assert!(matches!(named_error(&with(8, &[1, 2, 3, 4])), FormatError::BadEndianMark { .. }));
-    assert!(matches!(named_error(&with(24, &[9])), FormatError::HeaderChecksum));
+    assert!(matches!(
+        named_error(&with(8, &[1, 2, 3, 4])),
+        FormatError::BadEndianMark { .. }
+    ));
+    assert!(matches!(
+        named_error(&with(24, &[9])),
+        FormatError::HeaderChecksum
+    ));
     let trailing = [image.as_slice(), b"\0"].concat();
-    assert!(matches!(named_error(&trailing), FormatError::WrongLength { .. }));
+    assert!(matches!(
+        named_error(&trailing),
+        FormatError::WrongLength { .. }
+    ));
     let shorter = &image[..image.len() - 1];
-    assert!(matches!(named_error(shorter), FormatError::WrongLength { .. }));
+    assert!(matches!(
+        named_error(shorter),
+        FormatError::WrongLength { .. }
+    ));
 }
 
 #[test]
@@ -217,7 +238,10 @@ fn newer_minor_versions_and_optional_sections_open() {
     assert!(error.is_incompatible(), "{error}");
     unknown[at + 4..at + 8].fill(0);
     reseal(&mut unknown);
-    assert!(matches!(named_error(&unknown), FormatError::MissingSection { .. }));
+    assert!(matches!(
+        named_error(&unknown),
+        FormatError::MissingSection { .. }
+    ));
 }
 
 #[test]
@@ -266,7 +290,7 @@ fn mutated_models_are_harmless() {
             for _ in 0..=random.below(3) {
                 let at = random.below(mutated.len());
                 match random.below(3) {
-                    0 => mutated[at] = random.next() as u8,
+                    0 => mutated[at] = random.draw() as u8,
                     1 => mutated.truncate(at + 1),
                     _ => mutated[at] ^= 1 << random.below(8),
                 }

@@ -8,7 +8,8 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use trie_runtime::{Reference, Scratch, Tokenizer};
 use trie_tests::{
-    REFERENCES, corpus_dir, data_dir, lines, model_path, options, outside_dir, text_files, tokenizer,
+    REFERENCES, corpus_dir, data_dir, lines, model_path, options, outside_dir, text_files,
+    tokenizer,
 };
 
 #[derive(Deserialize)]
@@ -44,7 +45,11 @@ fn digest<'t>(
             hash.update(id.to_le_bytes());
         }
     }
-    let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let sha256 = hash
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     IdDigest { tokens, sha256 }
 }
 
@@ -85,13 +90,23 @@ fn check(digests: &Path, corpus: &Path, reference: Reference, version: &str) {
 #[test]
 fn committed_corpus_023() {
     let (reference, version) = REFERENCES[0];
-    check(&data_dir().join("digests.json"), &corpus_dir(), reference, version);
+    check(
+        &data_dir().join("digests.json"),
+        &corpus_dir(),
+        reference,
+        version,
+    );
 }
 
 #[test]
 fn committed_corpus_021() {
     let (reference, version) = REFERENCES[1];
-    check(&data_dir().join("digests.json"), &corpus_dir(), reference, version);
+    check(
+        &data_dir().join("digests.json"),
+        &corpus_dir(),
+        reference,
+        version,
+    );
 }
 
 #[test]
@@ -100,6 +115,11 @@ fn large_corpus() {
         return;
     };
     for (reference, version) in REFERENCES {
-        check(&data_dir().join("digests_large.json"), &corpus, reference, version);
+        check(
+            &data_dir().join("digests_large.json"),
+            &corpus,
+            reference,
+            version,
+        );
     }
 }

@@ -27,7 +27,13 @@ fn dump_lines(image: &[u8], range: std::ops::Range<usize>, out: &mut String) {
         let hex: Vec<String> = line.iter().map(|byte| format!("{byte:02x}")).collect();
         let text: String = line
             .iter()
-            .map(|&byte| if byte.is_ascii_graphic() { char::from(byte) } else { '.' })
+            .map(|&byte| {
+                if byte.is_ascii_graphic() {
+                    char::from(byte)
+                } else {
+                    '.'
+                }
+            })
             .collect();
         writeln!(out, "{start:08x}  {:<47}  {text}", hex.join(" ")).expect("strings grow");
     }

@@ -38,7 +38,10 @@ fn compare<T: PartialEq + std::fmt::Debug>(
     let expected = expected?;
     let found = found();
     (found != expected).then(|| {
-        format!("{}\n  {column}: expected {expected:?}\n  found {found:?}", row.describe())
+        format!(
+            "{}\n  {column}: expected {expected:?}\n  found {found:?}",
+            row.describe()
+        )
     })
 }
 
@@ -74,12 +77,18 @@ fn check_texts(row: &Row, model: &Path) -> Vec<String> {
     complaints.extend(compare(row, "pieces", row.texts("pieces_0.2.3"), || {
         pieces(&tokenizer, &input, &mut scratch)
     }));
-    complaints.extend(compare(row, "normalized", row.bytes("normalized_0.2.3"), || {
-        tokenizer.normalize(&input, &mut scratch).to_vec()
-    }));
+    complaints.extend(compare(
+        row,
+        "normalized",
+        row.bytes("normalized_0.2.3"),
+        || tokenizer.normalize(&input, &mut scratch).to_vec(),
+    ));
     if let Some(ids) = row.ids("sentencepiece_0.2.3") {
         complaints.extend(compare(row, "decoded", row.bytes("decoded_0.2.3"), || {
-            tokenizer.decode(&ids, &mut scratch).expect("ids are known").to_vec()
+            tokenizer
+                .decode(&ids, &mut scratch)
+                .expect("ids are known")
+                .to_vec()
         }));
     }
     complaints
@@ -125,7 +134,10 @@ fn check_decode(row: &Row, model: &Path) -> Vec<String> {
         .filter_map(|(reference, version)| {
             compare(row, version, Some(expected_text(row, version)), || {
                 let tokenizer = tokenizer(model, &options(numbering, reference));
-                tokenizer.decode(&ids, &mut scratch).ok().map(<[u8]>::to_vec)
+                tokenizer
+                    .decode(&ids, &mut scratch)
+                    .ok()
+                    .map(<[u8]>::to_vec)
             })
         })
         .collect()

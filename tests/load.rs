@@ -49,7 +49,9 @@ fn further_models() {
     for line in text.lines() {
         let row: serde_json::Value = serde_json::from_str(line).expect("a row is JSON");
         let name = row["model"].as_str().expect("a row has a model");
-        let expected = row["result"]["0.2.3"].as_str().expect("a row has an answer");
+        let expected = row["result"]["0.2.3"]
+            .as_str()
+            .expect("a row has an answer");
         let path = dir.join("models").join(format!("{name}.model"));
         complaints.extend(check(name, &path, expected));
     }

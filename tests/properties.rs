@@ -30,12 +30,19 @@ fn naive(spec: &ModelSpec, reference: Reference, text: &str) -> Vec<u32> {
         .collect();
     let bytes = text.as_bytes();
     let mut best: Vec<Option<Best>> = vec![None; bytes.len() + 1];
-    best[0] = Some(Best { score: 0.0, start: 0, id: 0 });
+    best[0] = Some(Best {
+        score: 0.0,
+        start: 0,
+        id: 0,
+    });
     for (start, first) in text.char_indices() {
         if reference == Reference::SentencePiece023 {
             let offset = best[start].expect("reached").score;
             if offset.abs() > 100_000.0 {
-                best[start..].iter_mut().flatten().for_each(|open| open.score -= offset);
+                best[start..]
+                    .iter_mut()
+                    .flatten()
+                    .for_each(|open| open.score -= offset);
             }
         }
         let till_here = best[start].expect("reached").score;

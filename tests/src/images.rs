@@ -40,7 +40,10 @@ impl std::ops::Deref for Aligned {
 #[must_use]
 pub fn section_table(image: &[u8]) -> Vec<SectionEntry> {
     let image = Aligned::new(image);
-    ImageView::parse(&image).expect("a sound image").entries().to_vec()
+    ImageView::parse(&image)
+        .expect("a sound image")
+        .entries()
+        .to_vec()
 }
 
 /// Makes all checksums of `image` right again, as far as its section table makes sense.
@@ -118,7 +121,7 @@ pub struct Random(pub u64);
 
 impl Random {
     /// The next 64 bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -128,6 +131,6 @@ impl Random {
 
     /// A number below `limit`, which is not 0.
     pub fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit as u64) as usize
+        (self.draw() % limit as u64) as usize
     }
 }

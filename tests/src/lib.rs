@@ -5,7 +5,6 @@
 //! of further cases in the format of `data/`. Tests that need one say so and pass without it.
 
 #![forbid(unsafe_code)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod images;
 pub mod models;
@@ -79,7 +78,10 @@ pub fn options(ids: &str, reference: Reference) -> Options {
 /// # Errors
 /// As the compiler.
 pub fn compile_file(path: &Path, options: &Options) -> Result<Vec<u8>, CompileError> {
-    trie_compiler::compile(&std::fs::read(path).expect("the model can be read"), options)
+    trie_compiler::compile(
+        &std::fs::read(path).expect("the model can be read"),
+        options,
+    )
 }
 
 type Key = (PathBuf, IdMapName, &'static str);
@@ -92,7 +94,11 @@ static TOKENIZERS: LazyLock<Mutex<HashMap<Key, Tokenizer>>> = LazyLock::new(Mute
 /// If it cannot be compiled or loaded.
 #[must_use]
 pub fn tokenizer(path: &Path, options: &Options) -> Tokenizer {
-    let key = (path.to_path_buf(), options.ids.name(), options.reference.name());
+    let key = (
+        path.to_path_buf(),
+        options.ids.name(),
+        options.reference.name(),
+    );
     let mut tokenizers = TOKENIZERS.lock().unwrap();
     tokenizers
         .entry(key)
@@ -151,9 +157,19 @@ impl Row {
             serde_json::from_value(self.0.get(column)?.clone()).ok()
         };
         if let Some(texts) = strings(&format!("{column}_b64")) {
-            return Some(texts.iter().map(|t| BASE64_STANDARD.decode(t).unwrap()).collect());
+            return Some(
+                texts
+                    .iter()
+                    .map(|t| BASE64_STANDARD.decode(t).unwrap())
+                    .collect(),
+            );
         }
-        Some(strings(column)?.into_iter().map(String::into_bytes).collect())
+        Some(
+            strings(column)?
+                .into_iter()
+                .map(String::into_bytes)
+                .collect(),
+        )
     }
 
     /// The row for an error message.
@@ -170,8 +186,8 @@ impl Row {
 /// If it cannot be read.
 #[must_use]
 pub fn rows(path: &Path) -> Vec<Row> {
-    let text = std::fs::read_to_string(path)
-        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let text =
+        std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     text.lines()
         .map(|line| serde_json::from_str(line).expect("a row is a JSON object"))
         .collect()

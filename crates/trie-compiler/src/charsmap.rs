@@ -43,7 +43,9 @@ impl Charsmap {
             .map_err(|error| CompileError::CharsmapUnit { field, error })?;
         charsmap.max_key_bytes = longest_walk(&charsmap.units)
             .filter(|&len| len <= MAX_PIECE_BYTES)
-            .ok_or(fail("its double array has a cycle, or a key of 8,000 bytes or more"))?;
+            .ok_or(fail(
+                "its double array has a cycle, or a key of 8,000 bytes or more",
+            ))?;
         Ok(charsmap)
     }
 }

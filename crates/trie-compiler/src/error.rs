@@ -13,7 +13,11 @@ impl PieceName {
     pub(crate) fn new(text: &[u8]) -> Self {
         const MOST: usize = 40;
         let text = String::from_utf8_lossy(text);
-        let mut name: String = text.chars().take(MOST).flat_map(char::escape_debug).collect();
+        let mut name: String = text
+            .chars()
+            .take(MOST)
+            .flat_map(char::escape_debug)
+            .collect();
         if text.chars().nth(MOST).is_some() {
             name.push('…');
         }
@@ -70,7 +74,9 @@ pub enum CompileError {
         name: PieceName,
     },
     /// Two unknown pieces.
-    #[error("piece {index} {name} is a second piece of type UNKNOWN after piece {first}: there must be one")]
+    #[error(
+        "piece {index} {name} is a second piece of type UNKNOWN after piece {first}: there must be one"
+    )]
     SecondUnknown {
         /// Position of the second.
         index: usize,
@@ -80,7 +86,9 @@ pub enum CompileError {
         name: PieceName,
     },
     /// No unknown piece, and no byte fallback.
-    #[error("the model has no piece of type UNKNOWN (and no byte fallback): is this a complete model file?")]
+    #[error(
+        "the model has no piece of type UNKNOWN (and no byte fallback): is this a complete model file?"
+    )]
     NoUnknown,
     /// A byte piece without byte fallback.
     #[error("piece {index} {name} is of type BYTE, but trainer_spec.byte_fallback is off")]
@@ -99,7 +107,9 @@ pub enum CompileError {
         name: PieceName,
     },
     /// A byte without a piece.
-    #[error("trainer_spec.byte_fallback is on, but there is no piece <0x{byte:02X}>: all 256 are needed")]
+    #[error(
+        "trainer_spec.byte_fallback is on, but there is no piece <0x{byte:02X}>: all 256 are needed"
+    )]
     MissingBytePiece {
         /// The first byte that has none.
         byte: u8,
@@ -115,7 +125,9 @@ pub enum CompileError {
         score: f32,
     },
     /// A user-defined symbol's path score overflows under the chosen reference.
-    #[error("the score of user-defined symbol {name} overflows under {reference}: use --reference sentencepiece-0.2.3")]
+    #[error(
+        "the score of user-defined symbol {name} overflows under {reference}: use --reference sentencepiece-0.2.3"
+    )]
     SymbolScore {
         /// Its text.
         name: PieceName,
@@ -123,7 +135,9 @@ pub enum CompileError {
         reference: &'static str,
     },
     /// There is nothing to segment with.
-    #[error("the model has no NORMAL, USER_DEFINED or UNUSED piece: there is nothing to segment with")]
+    #[error(
+        "the model has no NORMAL, USER_DEFINED or UNUSED piece: there is nothing to segment with"
+    )]
     NoPieces,
     /// A charsmap cannot be split into its halves.
     #[error("{field}.precompiled_charsmap is damaged: {rule}")]
@@ -142,7 +156,9 @@ pub enum CompileError {
         error: CharsmapError,
     },
     /// The model's first pieces are not those that fairseq ids presuppose.
-    #[error("fairseq ids need <unk>, <s>, </s> as the pieces 0, 1, 2, but piece {index} is {name}: use --ids sentencepiece")]
+    #[error(
+        "fairseq ids need <unk>, <s>, </s> as the pieces 0, 1, 2, but piece {index} is {name}: use --ids sentencepiece"
+    )]
     FairseqOrder {
         /// The first position that differs.
         index: usize,
@@ -150,7 +166,9 @@ pub enum CompileError {
         name: PieceName,
     },
     /// A piece has the name of one that fairseq ids add.
-    #[error("fairseq ids add the piece {name}, but the model has it already as piece {index}: use --ids sentencepiece")]
+    #[error(
+        "fairseq ids add the piece {name}, but the model has it already as piece {index}: use --ids sentencepiece"
+    )]
     FairseqName {
         /// Position in the model.
         index: usize,
@@ -184,10 +202,12 @@ pub enum CompileError {
         reason: String,
     },
     /// The metadata could not be archived.
-    #[error("the image's metadata could not be archived: this is a defect of the compiler, please report it")]
+    #[error(
+        "the image's metadata could not be archived: this is a defect of the compiler, please report it"
+    )]
     Metadata(#[from] rkyv::rancor::Failure),
     /// The image could not be written; nothing was left behind.
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {}: {source}; check that the folder exists and may be written to", path.display())]
     Write {
         /// Where to.
         path: PathBuf,
@@ -195,7 +215,7 @@ pub enum CompileError {
         source: std::io::Error,
     },
     /// A build script's input could not be read.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {}: {source}; check the path and its permissions", path.display())]
     Read {
         /// From where.
         path: PathBuf,

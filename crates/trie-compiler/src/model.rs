@@ -79,9 +79,7 @@ impl Model {
         Ok(Self {
             pieces,
             byte_fallback,
-            unk_surface: trainer
-                .unk_surface
-                .unwrap_or_else(|| " \u{2047} ".into()),
+            unk_surface: trainer.unk_surface.unwrap_or_else(|| " \u{2047} ".into()),
             bos_piece: named(trainer.bos_piece, "<s>"),
             eos_piece: named(trainer.eos_piece, "</s>"),
             pad_piece: named(trainer.pad_piece, "<pad>"),

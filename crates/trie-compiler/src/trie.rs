@@ -258,7 +258,16 @@ mod tests {
 
     #[test]
     fn holds_its_keys_and_nothing_else() {
-        let texts = ["a", "ab", "abc", "b", "\u{2581}the", "\u{2581}they", "\u{ff}", "zz"];
+        let texts = [
+            "a",
+            "ab",
+            "abc",
+            "b",
+            "\u{2581}the",
+            "\u{2581}they",
+            "\u{ff}",
+            "zz",
+        ];
         let trie = build(&texts);
         let mut found: Vec<u32> = texts
             .iter()
@@ -282,12 +291,18 @@ mod tests {
 
     #[test]
     fn nodes_do_not_share_slots() {
-        let texts: Vec<String> = (0..3000u32).map(|i| format!("{:x}", i.wrapping_mul(2_654_435_761) % 65_521)).collect();
+        let texts: Vec<String> = (0..3000u32)
+            .map(|i| format!("{:x}", i.wrapping_mul(2_654_435_761) % 65_521))
+            .collect();
         let mut texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         texts.sort_unstable();
         texts.dedup();
         let trie = build(&texts);
-        assert!(texts.iter().all(|text| find(&trie, text.as_bytes()).is_some()));
+        assert!(
+            texts
+                .iter()
+                .all(|text| find(&trie, text.as_bytes()).is_some())
+        );
         let children: u32 = trie.nodes.iter().map(Node::child_count).sum();
         assert_eq!(children + 1, trie.node_count);
     }

@@ -5,10 +5,10 @@
 
 use trie_format::{IdMap, NO_ID, PieceType, Reference};
 
+use crate::Options;
 use crate::error::{CompileError, PieceName};
 use crate::model::{Model, byte_of};
 use crate::trie::Key;
-use crate::Options;
 
 /// Penalty of an unknown character below the lowest ordinary score (the reference's `kUnkPenalty`).
 const UNK_PENALTY: f32 = 10.0;
@@ -81,9 +81,13 @@ impl<'a> Vocab<'a> {
         let unk_score = normal(f32::MAX, f32::min) - UNK_PENALTY;
         let max_score = normal(f32::MIN_POSITIVE, f32::max);
         let first = |wanted: &dyn Fn(&Entry<'_>) -> bool| {
-            entries.iter().position(wanted).map_or(NO_ID, |id| id as u32)
+            entries
+                .iter()
+                .position(wanted)
+                .map_or(NO_ID, |id| id as u32)
         };
-        let control = |name: &[u8]| first(&|e| e.piece_type == PieceType::Control && e.text == name);
+        let control =
+            |name: &[u8]| first(&|e| e.piece_type == PieceType::Control && e.text == name);
         let vocab = Self {
             unk_id: first(&|e| e.piece_type == PieceType::Unknown),
             bos_id: control(&model.bos_piece),
@@ -137,9 +141,7 @@ impl<'a> Vocab<'a> {
 
     /// What takes part in segmentation, sorted by text.
     pub(crate) fn trie_keys(&self) -> Vec<Key<'a>> {
-        self.keys(|entry| {
-            matches!(entry.piece_type, PieceType::Normal | PieceType::UserDefined)
-        })
+        self.keys(|entry| matches!(entry.piece_type, PieceType::Normal | PieceType::UserDefined))
     }
 
     /// What the normalizer leaves alone, sorted by text.

@@ -9,12 +9,12 @@ use trie_format::{
     SectionKind, TextRange, checksum, image_id,
 };
 
-use crate::error::CompileError;
+use crate::Options;
 use crate::charsmap::Charsmap;
+use crate::error::CompileError;
 use crate::model::{Model, Normalizer};
 use crate::trie::Trie;
 use crate::vocab::Vocab;
-use crate::Options;
 
 /// Everything that goes into an image.
 pub(crate) struct Parts<'a> {
@@ -38,7 +38,11 @@ impl<'a> Section<'a> {
         let large = kind == SectionKind::Nodes && bytes.len() >= NODE_FILE_ALIGN_FROM;
         Self {
             kind,
-            align: if large { NODE_FILE_ALIGN } else { SECTION_ALIGN },
+            align: if large {
+                NODE_FILE_ALIGN
+            } else {
+                SECTION_ALIGN
+            },
             bytes,
         }
     }
@@ -96,11 +100,20 @@ fn push_pieces<'a>(sections: &mut Vec<Section<'a>>, vocab: &Vocab<'_>) -> Result
         .map(|entry| entry.piece_type as u8)
         .collect();
     let mut push = |kind, bytes: Vec<u8>| sections.push(Section::new(kind, bytes));
-    push(SectionKind::PieceOffsets, bytemuck::cast_slice(&offsets).to_vec());
+    push(
+        SectionKind::PieceOffsets,
+        bytemuck::cast_slice(&offsets).to_vec(),
+    );
     push(SectionKind::PieceTexts, texts);
-    push(SectionKind::PieceScores, bytemuck::cast_slice(&scores).to_vec());
+    push(
+        SectionKind::PieceScores,
+        bytemuck::cast_slice(&scores).to_vec(),
+    );
     push(SectionKind::PieceTypes, types);
-    push(SectionKind::NamedIds, bytemuck::cast_slice(&vocab.named_ids()).to_vec());
+    push(
+        SectionKind::NamedIds,
+        bytemuck::cast_slice(&vocab.named_ids()).to_vec(),
+    );
     Ok(())
 }
 

@@ -203,7 +203,11 @@ mod tests {
             }
         }
         assert!(CharsmapView::new(&units, b"bc", 3).validate().is_err());
-        assert!(CharsmapView::new(&units[..300], texts, 3).validate().is_err());
+        assert!(
+            CharsmapView::new(&units[..300], texts, 3)
+                .validate()
+                .is_err()
+        );
         assert!(CharsmapView::new(&[], texts, 3).validate().is_err());
     }
 }

@@ -7,7 +7,9 @@ use crate::section::SectionKind;
 #[non_exhaustive]
 pub enum FormatError {
     /// Fewer bytes than a header.
-    #[error("not a trie image: {len} bytes are fewer than the {needed} of a header; make one with `triec compile`")]
+    #[error(
+        "not a trie image: {len} bytes are fewer than the {needed} of a header; make one with `triec compile`"
+    )]
     TooShort {
         /// Bytes at hand.
         len: usize,
@@ -18,13 +20,17 @@ pub enum FormatError {
     #[error("not a trie image: wrong magic; make one with `triec compile MODEL -o IMAGE`")]
     BadMagic,
     /// The byte-order mark is not that of a little-endian image.
-    #[error("the image's byte order mark is {found:#010x}, not little-endian: the file is damaged or foreign; compile it again")]
+    #[error(
+        "the image's byte order mark is {found:#010x}, not little-endian: the file is damaged or foreign; compile it again"
+    )]
     BadEndianMark {
         /// The mark as read.
         found: u32,
     },
     /// Another major version of the format.
-    #[error("the image has format version {major}.{minor}, this build reads {supported}.x: compile it again with `triec compile` of this version")]
+    #[error(
+        "the image has format version {major}.{minor}, this build reads {supported}.x: compile it again with `triec compile` of this version"
+    )]
     UnsupportedVersion {
         /// Major version of the file.
         major: u16,
@@ -40,10 +46,14 @@ pub enum FormatError {
         field: &'static str,
     },
     /// The header checksum does not match.
-    #[error("the image header's checksum does not match: the file is damaged; compile it again or copy it anew")]
+    #[error(
+        "the image header's checksum does not match: the file is damaged; compile it again or copy it anew"
+    )]
     HeaderChecksum,
     /// The file is shorter or longer than the header says.
-    #[error("the image should be {expected} bytes long and is {found}: it is truncated or has trailing bytes; copy it anew")]
+    #[error(
+        "the image should be {expected} bytes long and is {found}: it is truncated or has trailing bytes; copy it anew"
+    )]
     WrongLength {
         /// Length stated in the header, in bytes.
         expected: u64,
@@ -51,16 +61,30 @@ pub enum FormatError {
         found: u64,
     },
     /// The first byte is not on a 64-byte boundary.
-    #[error("the image's bytes must start on a {align}-byte boundary: embed them with `include_image!` or load them from a file")]
+    #[error(
+        "the image's bytes must start on a {align}-byte boundary: embed them with `include_image!` or load them from a file"
+    )]
     Misaligned {
         /// Needed alignment in bytes.
         align: usize,
     },
     /// A section of a kind this build does not know is marked as required.
-    #[error("the image needs section kind {kind}, which this build does not know: use a newer build, or compile the image with this one")]
+    #[error(
+        "the image needs section kind {kind}, which this build does not know: use a newer build, or compile the image with this one"
+    )]
     UnknownRequiredSection {
         /// The kind's number.
         kind: u32,
+    },
+    /// A section has an inner layout that this build does not know.
+    #[error(
+        "the image's {kind} section has schema {schema}, which this build does not know: use a newer build, or compile the image with this one"
+    )]
+    UnknownSchema {
+        /// Which one.
+        kind: SectionKind,
+        /// Its schema.
+        schema: u32,
     },
     /// A section that every image has, or that the metadata calls for, is absent.
     #[error("the image has no {kind} section: compile it again")]
@@ -69,7 +93,9 @@ pub enum FormatError {
         kind: SectionKind,
     },
     /// A section's place, size or contents break a rule of the format.
-    #[error("the image's {kind} section is invalid at element {index}: {rule}; compile the image again")]
+    #[error(
+        "the image's {kind} section is invalid at element {index}: {rule}; compile the image again"
+    )]
     BadSection {
         /// Which one.
         kind: SectionKind,
@@ -87,7 +113,9 @@ pub enum FormatError {
         rule: &'static str,
     },
     /// A section's checksum does not match.
-    #[error("the checksum of the image's section {index} (kind {kind}) does not match: the file is damaged; copy it anew or compile it again")]
+    #[error(
+        "the checksum of the image's section {index} (kind {kind}) does not match: the file is damaged; copy it anew or compile it again"
+    )]
     SectionChecksum {
         /// Position in the table.
         index: usize,
@@ -95,7 +123,9 @@ pub enum FormatError {
         kind: u32,
     },
     /// Bytes between sections are not zero.
-    #[error("the image has non-zero padding at byte {offset}: the file is damaged; copy it anew or compile it again")]
+    #[error(
+        "the image has non-zero padding at byte {offset}: the file is damaged; copy it anew or compile it again"
+    )]
     Padding {
         /// Offset of the first such byte in the file.
         offset: usize,
@@ -108,7 +138,9 @@ impl FormatError {
     pub fn is_incompatible(&self) -> bool {
         matches!(
             self,
-            Self::UnsupportedVersion { .. } | Self::UnknownRequiredSection { .. }
+            Self::UnsupportedVersion { .. }
+                | Self::UnknownRequiredSection { .. }
+                | Self::UnknownSchema { .. }
         )
     }
 }

@@ -20,7 +20,9 @@
 #![forbid(unsafe_code)]
 
 #[cfg(target_endian = "big")]
-compile_error!("images are little-endian and are used in place: big-endian hosts are not supported");
+compile_error!(
+    "images are little-endian and are used in place: big-endian hosts are not supported"
+);
 
 pub mod charsmap;
 mod checksum;
@@ -46,5 +48,7 @@ pub use metadata::{
 pub use node::{MAX_PIECE_BYTES, NODE_LEN, Node};
 pub use pieces::PieceTable;
 pub use pipeline::PipelineView;
-pub use section::{NODE_FILE_ALIGN, NODE_FILE_ALIGN_FROM, SECTION_ALIGN, SECTION_REQUIRED, SectionKind};
+pub use section::{
+    NODE_FILE_ALIGN, NODE_FILE_ALIGN_FROM, SECTION_ALIGN, SECTION_REQUIRED, SectionKind,
+};
 pub use view::{ImageView, ValidImage};

@@ -84,15 +84,18 @@ impl Node {
 /// Checks that every child and every id of `nodes` is in bounds and that scores are finite.
 ///
 /// Returns the index of the first node that breaks a rule, and the rule. One linear pass.
-pub(crate) fn validate_nodes(nodes: &[Node], piece_count: u32) -> Result<(), (usize, &'static str)> {
+pub(crate) fn validate_nodes(
+    nodes: &[Node],
+    piece_count: u32,
+) -> Result<(), (usize, &'static str)> {
     if nodes.is_empty() {
         return Err((0, "a trie has a root node"));
     }
     for (block, nodes_of_block) in nodes.chunks(BLOCK).enumerate() {
         // One verdict a block, without branches: this pass is most of the time it takes to map an image.
-        let bad = nodes_of_block
-            .iter()
-            .fold(false, |bad, node| bad | !node.is_plainly_sound(nodes.len(), piece_count));
+        let bad = nodes_of_block.iter().fold(false, |bad, node| {
+            bad | !node.is_plainly_sound(nodes.len(), piece_count)
+        });
         if bad {
             for (i, node) in nodes_of_block.iter().enumerate() {
                 node.check(nodes.len(), piece_count)
@@ -118,7 +121,9 @@ impl Node {
 
     /// Checks the node's children, id and scores; names the rule that is broken.
     fn check(&self, nodes: usize, piece_count: u32) -> Result<(), &'static str> {
-        let end = self.last_child().map_or(0, |last| self.base as usize + usize::from(last) + 1);
+        let end = self
+            .last_child()
+            .map_or(0, |last| self.base as usize + usize::from(last) + 1);
         if end > nodes {
             return Err("children must lie inside the section");
         }

@@ -5,7 +5,7 @@ use core::cmp::Ordering;
 use crate::metadata::PieceType;
 
 /// Borrowed piece sections. Look-ups check their bounds, so a malformed table gives wrong answers at
-/// worst; [`PieceTable::validate`] finds what is malformed.
+/// worst; [`ImageView::validate`](crate::ImageView::validate) finds what is malformed.
 #[derive(Debug, Clone, Copy)]
 pub struct PieceTable<'a> {
     /// `piece_count + 1` ends, the first 0.
@@ -60,7 +60,10 @@ impl<'a> PieceTable<'a> {
             .iter()
             .copied()
             .take_while(|&id| self.text(id) == Some(text))
-            .find(|&id| self.piece_type(id).is_some_and(|t| t.is_reserved() == reserved))
+            .find(|&id| {
+                self.piece_type(id)
+                    .is_some_and(|t| t.is_reserved() == reserved)
+            })
     }
 
     /// The ids of the pieces that the trie does not hold, in order of their texts.
@@ -81,12 +84,20 @@ impl<'a> PieceTable<'a> {
             return Err((0, i + 1, "offsets must not decrease"));
         }
         if self.offsets.last().map(|&end| end as usize) != Some(self.texts.len()) {
-            return Err((0, self.offsets.len() - 1, "the last offset must end the texts"));
+            return Err((
+                0,
+                self.offsets.len() - 1,
+                "the last offset must end the texts",
+            ));
         }
         if let Some(i) = self.scores.iter().position(|s| !s.is_finite()) {
             return Err((1, i, "scores must be finite"));
         }
-        if let Some(i) = self.types.iter().position(|&t| PieceType::from_number(t).is_none()) {
+        if let Some(i) = self
+            .types
+            .iter()
+            .position(|&t| PieceType::from_number(t).is_none())
+        {
             return Err((2, i, "types must be 1 to 6"));
         }
         if let Some(i) = self.named.iter().position(|&id| id >= self.len()) {

@@ -242,9 +242,8 @@ impl<'a> PipelineView<'a> {
     ///
     /// Returns the section (0 steps, 1 ranges, 2 rules, 3 added tokens), the element and the rule.
     pub(crate) fn validate(&self, piece_count: u32) -> Result<(), (u8, usize, &'static str)> {
-        let within = |start: u32, len: u32, total: usize| {
-            u64::from(start) + u64::from(len) <= total as u64
-        };
+        let within =
+            |start: u32, len: u32, total: usize| u64::from(start) + u64::from(len) <= total as u64;
         let utf8 = |start: u32, len: u32| {
             within(start, len, self.texts.len())
                 && core::str::from_utf8(self.text(start, len)).is_ok()
@@ -262,7 +261,9 @@ impl<'a> PipelineView<'a> {
                     class(0) && step.n[2] > 0 && step.n[2] <= step.n[3]
                 }
                 StepKind::Strip => class(0),
-                StepKind::SplitClass => class(0) && SplitBehavior::from_number(step.flags).is_some(),
+                StepKind::SplitClass => {
+                    class(0) && SplitBehavior::from_number(step.flags).is_some()
+                }
                 StepKind::Words | StepKind::AddedClasses => class(0) && class(2),
                 StepKind::MapChars => within(step.n[0], step.n[1], self.rules.len()),
                 StepKind::Metaspace | StepKind::DecodeMetaspace | StepKind::DecodeStrip => {
@@ -279,10 +280,18 @@ impl<'a> PipelineView<'a> {
                 return Err((0, index, "the step's operands must be in range"));
             }
         }
-        if let Some(i) = self.ranges.iter().position(|range| range.first > range.last) {
+        if let Some(i) = self
+            .ranges
+            .iter()
+            .position(|range| range.first > range.last)
+        {
             return Err((1, i, "a range must not end before it begins"));
         }
-        if let Some(i) = self.rules.iter().position(|rule| !utf8(rule.text_start, rule.text_len)) {
+        if let Some(i) = self
+            .rules
+            .iter()
+            .position(|rule| !utf8(rule.text_start, rule.text_len))
+        {
             return Err((2, i, "replacements must be UTF-8 inside the texts"));
         }
         match self.added.iter().position(|token| token.id >= piece_count) {
@@ -302,6 +311,10 @@ impl CharClass<'_> {
     pub fn contains(&self, character: char) -> bool {
         let code = u32::from(character);
         let after = self.0.partition_point(|range| range.first <= code);
-        after > 0 && self.0.get(after - 1).is_some_and(|range| code <= range.last)
+        after > 0
+            && self
+                .0
+                .get(after - 1)
+                .is_some_and(|range| code <= range.last)
     }
 }

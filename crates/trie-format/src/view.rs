@@ -95,7 +95,10 @@ fn index_sections(
                     return Err(fail("a kind must not occur twice"));
                 }
                 if entry.schema != 0 {
-                    return Err(fail("the section's schema is newer than this build"));
+                    return Err(FormatError::UnknownSchema {
+                        kind,
+                        schema: entry.schema,
+                    });
                 }
             }
             None if entry.flags & SECTION_REQUIRED != 0 => {
@@ -156,9 +159,7 @@ impl<'a> Sections<'a> {
         max_key_bytes: u32,
     ) -> Result<Option<CharsmapView<'a>>, FormatError> {
         match (self.optional_slice(units)?, self.optional(texts)) {
-            (Some(units), Some(texts)) => {
-                Ok(Some(CharsmapView::new(units, texts, max_key_bytes)))
-            }
+            (Some(units), Some(texts)) => Ok(Some(CharsmapView::new(units, texts, max_key_bytes))),
             (None, None) => Ok(None),
             (Some(_), None) => Err(FormatError::MissingSection { kind: texts }),
             (None, Some(_)) => Err(FormatError::MissingSection { kind: units }),
@@ -213,7 +214,11 @@ impl<'a> ImageView<'a> {
             if len == expected {
                 Ok(())
             } else {
-                Err(bad(kind, len.min(expected), "the length must fit the piece count"))
+                Err(bad(
+                    kind,
+                    len.min(expected),
+                    "the length must fit the piece count",
+                ))
             }
         };
         let pieces = PieceTable {
@@ -273,8 +278,17 @@ impl<'a> ImageView<'a> {
         let meta = self.metadata;
         let fail = |rule| Err(bad(SectionKind::Metadata, 0, rule));
         let count = meta.piece_count.to_native();
-        let ids = [meta.unk_id, meta.bos_id, meta.eos_id, meta.pad_id, meta.mask_id];
-        if ids.iter().any(|id| id.to_native() >= count && id.to_native() != NO_ID) {
+        let ids = [
+            meta.unk_id,
+            meta.bos_id,
+            meta.eos_id,
+            meta.pad_id,
+            meta.mask_id,
+        ];
+        if ids
+            .iter()
+            .any(|id| id.to_native() >= count && id.to_native() != NO_ID)
+        {
             return fail("special ids must be below the piece count");
         }
         if meta.unk_id.to_native() == NO_ID && !meta.byte_fallback {
@@ -290,7 +304,10 @@ impl<'a> ImageView<'a> {
             meta.max_rule_bytes,
             meta.max_denormalizer_rule_bytes,
         ];
-        if bounds.iter().any(|bound| bound.to_native() > MAX_PIECE_BYTES) {
+        if bounds
+            .iter()
+            .any(|bound| bound.to_native() > MAX_PIECE_BYTES)
+        {
             return fail("pieces and rules must be shorter than 8,000 bytes");
         }
         if !(meta.unk_score.to_native().is_finite() && meta.unk_score64.to_native().is_finite()) {
@@ -323,7 +340,11 @@ impl<'a> ImageView<'a> {
             .byte_ids
             .and_then(|ids| ids.iter().position(|&id| id >= count && id != NO_ID))
         {
-            return Err(bad(SectionKind::ByteIds, index, "ids must be below the piece count"));
+            return Err(bad(
+                SectionKind::ByteIds,
+                index,
+                "ids must be below the piece count",
+            ));
         }
         for (charsmap, kind) in [
             (self.charsmap, SectionKind::CharsmapUnits),
@@ -349,7 +370,11 @@ impl<'a> ImageView<'a> {
         for (nodes, ids, kind) in [
             (self.symbol_nodes, count, SectionKind::SymbolNodes),
             (self.added_nodes, added_count, SectionKind::AddedNodes),
-            (self.normalized_added_nodes, added_count, SectionKind::NormalizedAddedNodes),
+            (
+                self.normalized_added_nodes,
+                added_count,
+                SectionKind::NormalizedAddedNodes,
+            ),
         ] {
             if let Some(nodes) = nodes {
                 validate_nodes(nodes, ids).map_err(|(index, rule)| bad(kind, index, rule))?;

@@ -123,7 +123,10 @@ fn byte_of(text: &[u8]) -> Option<u8> {
 
 /// Appends `text`, each space symbol as a space.
 fn push_unescaped(mut text: &[u8], out: &mut Vec<u8>) {
-    while let Some(at) = text.windows(SPACE_SYMBOL.len()).position(|w| w == SPACE_SYMBOL) {
+    while let Some(at) = text
+        .windows(SPACE_SYMBOL.len())
+        .position(|w| w == SPACE_SYMBOL)
+    {
         out.extend_from_slice(&text[..at]);
         out.push(b' ');
         text = &text[at + SPACE_SYMBOL.len()..];

@@ -12,7 +12,7 @@ use crate::image::Backing;
 #[non_exhaustive]
 pub enum LoadError {
     /// The file could not be opened or read.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read the image {}: {source}; check the path and its permissions", path.display())]
     Read {
         /// Which file.
         path: PathBuf,

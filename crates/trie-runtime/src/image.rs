@@ -104,7 +104,11 @@ impl LoadOptions {
 enum Bytes {
     Static(&'static [u8]),
     /// `len` bytes of a read-only mapping, from `start` on.
-    Map { map: Mmap, start: usize, len: usize },
+    Map {
+        map: Mmap,
+        start: usize,
+        len: usize,
+    },
 }
 
 impl Bytes {
@@ -219,21 +223,34 @@ impl Image {
         Self::validated(Bytes::Static(bytes), Backing::Static, Vec::new(), false)
     }
 
-    /// A private copy of the image in `bytes`, in ordinary pages.
+    /// A private copy of the image in `bytes`, in ordinary pages, with its checksums verified.
     ///
     /// # Errors
     /// If `bytes` are not a sound image or no memory is to be had.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
+        Self::from_bytes_with(bytes, &LoadOptions::default().with_backing(Backing::Copy))
+    }
+
+    /// A private copy of the image in `bytes`, in the memory that `options` name: for an embedded image
+    /// that is to be in huge pages.
+    ///
+    /// # Errors
+    /// If `bytes` are not a sound image or no memory is to be had.
+    pub fn from_bytes_with(bytes: &[u8], options: &LoadOptions) -> Result<Self, LoadError> {
         Header::parse(aligned_prefix(bytes).as_slice(), bytes.len() as u64)?;
-        let options = LoadOptions::default().with_backing(Backing::Copy);
-        let (mut memory, backing, fallbacks) = Memory::new(bytes.len(), &options)?;
+        let (mut memory, backing, fallbacks) = Memory::new(bytes.len(), options)?;
         memory.as_mut_slice().copy_from_slice(bytes);
         let sealed = memory.seal().map_err(|source| LoadError::Memory {
             backing,
             len: bytes.len(),
             reason: source.to_string(),
         })?;
-        Ok(Self::validated(sealed, backing, fallbacks, true)?)
+        Ok(Self::validated(
+            sealed,
+            backing,
+            fallbacks,
+            options.verify_checksums,
+        )?)
     }
 
     fn validated(
@@ -325,10 +342,7 @@ struct Memory {
 
 impl Memory {
     /// The best memory for `len` bytes that `options` allow, its kind, and why nothing better.
-    fn new(
-        len: usize,
-        options: &LoadOptions,
-    ) -> Result<(Self, Backing, Vec<Fallback>), LoadError> {
+    fn new(len: usize, options: &LoadOptions) -> Result<(Self, Backing, Vec<Fallback>), LoadError> {
         let small = len < HUGE_PAGE / 2;
         let kinds: &[Backing] = match options.backing {
             Backing::Copy => &[Backing::Copy],
@@ -400,7 +414,8 @@ impl Memory {
             .map_err(|error| format!("the pages could not be populated: {error}"))?;
         match kernel_pages(&map[start..start + whole_pages]) {
             Some(Pages { huge: 0, .. }) => Err(
-                "the kernel gave no huge pages, see /sys/kernel/mm/transparent_hugepage/enabled".into(),
+                "the kernel gave no huge pages, see /sys/kernel/mm/transparent_hugepage/enabled"
+                    .into(),
             ),
             _ => Ok(Self { map, start, len }),
         }

@@ -94,7 +94,10 @@ impl<'a> Normalizer<'a> {
     where
         'a: 't,
     {
-        if let Some(len) = self.symbols.and_then(|symbols| longest_symbol(symbols, input)) {
+        if let Some(len) = self
+            .symbols
+            .and_then(|symbols| longest_symbol(symbols, input))
+        {
             return (&input[..len], len);
         }
         if let Some((len, text)) = self.charsmap.and_then(|map| map.longest_match(input)) {

@@ -117,11 +117,17 @@ VmFlags: rd ht
         let pages = |address| parse_smaps(SMAPS, address);
         assert_eq!(
             pages(0x7f00_0000_1000),
-            Some(Pages { size: 4 << 10, huge: 0 })
+            Some(Pages {
+                size: 4 << 10,
+                huge: 0
+            })
         );
         assert_eq!(
             pages(0x7f00_0020_0000),
-            Some(Pages { size: 2 << 20, huge: 4 << 20 })
+            Some(Pages {
+                size: 2 << 20,
+                huge: 4 << 20
+            })
         );
         assert_eq!(pages(0x7f00_0060_0000), None);
     }

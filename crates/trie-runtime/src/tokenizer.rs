@@ -72,13 +72,16 @@ impl<'s> Encoding<'s> {
     pub fn pieces(&self) -> impl ExactSizeIterator<Item = &'s [u8]> {
         let (image, normalized) = (self.image, self.normalized);
         let unk = image.metadata().unk_id.to_native();
-        self.ids.iter().zip(self.spans).map(move |(&id, &(start, end))| {
-            if id == unk {
-                &normalized[start..end]
-            } else {
-                image.pieces().text(id).unwrap_or_default()
-            }
-        })
+        self.ids
+            .iter()
+            .zip(self.spans)
+            .map(move |(&id, &(start, end))| {
+                if id == unk {
+                    &normalized[start..end]
+                } else {
+                    image.pieces().text(id).unwrap_or_default()
+                }
+            })
     }
 }
 

@@ -27,9 +27,20 @@ mod tests {
 
     #[test]
     fn accepts_what_std_accepts() {
-        for text in ["a", "\u{80}", "\u{7ff}", "\u{800}", "\u{fffd}", "\u{10000}", "\u{10ffff}"] {
+        for text in [
+            "a",
+            "\u{80}",
+            "\u{7ff}",
+            "\u{800}",
+            "\u{fffd}",
+            "\u{10000}",
+            "\u{10ffff}",
+        ] {
             assert_eq!(valid_len(text.as_bytes()), Some(text.len()), "{text:?}");
-            assert_eq!(valid_len(&[text.as_bytes(), b"x"].concat()), Some(text.len()));
+            assert_eq!(
+                valid_len(&[text.as_bytes(), b"x"].concat()),
+                Some(text.len())
+            );
         }
         let invalid: [&[u8]; 9] = [
             b"",

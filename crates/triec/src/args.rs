@@ -144,7 +144,11 @@ Examples:
   triec encode --jsonl < in.jsonl | triec decode --jsonl")]
 pub(crate) struct DecodeArgs {
     /// Ids, or pieces with --format pieces, of one text; without any, --input or standard input is read
-    #[arg(value_name = "ID", conflicts_with = "input", allow_negative_numbers = true)]
+    #[arg(
+        value_name = "ID",
+        conflicts_with = "input",
+        allow_negative_numbers = true
+    )]
     pub(crate) ids: Vec<OsString>,
     /// What a line holds: ids separated by whitespace, or pieces separated by single spaces
     #[arg(long, value_enum, default_value_t = Format::Ids)]
@@ -175,8 +179,9 @@ pub(crate) struct StreamArgs {
     /// The image; without one, the image embedded in this executable
     #[arg(long, value_name = "IMAGE")]
     pub(crate) image: Option<PathBuf>,
-    /// What memory to put the image into: the file itself, mapped (the default), or a private copy
-    #[arg(long, value_enum, requires = "image")]
+    /// What memory to put the image into: a private copy of some kind, or (the default) none: the file is
+    /// mapped, the embedded image used in place
+    #[arg(long, value_enum)]
     pub(crate) load: Option<Load>,
     /// Files to read, in this order; `-` is standard input
     #[arg(short, long, value_name = "FILE", num_args = 1..)]

@@ -62,8 +62,13 @@ fn one_text(arguments: Vec<OsString>) -> Vec<OsString> {
 /// Replaces `ids` by those in `line`, separated by whitespace.
 fn read_ids(line: &[u8], tokenizer: &Tokenizer, ids: &mut Vec<u32>) -> Result<(), String> {
     ids.clear();
-    for word in line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()) {
-        let id = std::str::from_utf8(word).ok().and_then(|word| word.parse().ok());
+    for word in line
+        .split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty())
+    {
+        let id = std::str::from_utf8(word)
+            .ok()
+            .and_then(|word| word.parse().ok());
         ids.push(id.ok_or_else(|| {
             let most = tokenizer.piece_count().saturating_sub(1);
             let shown: String = String::from_utf8_lossy(word).chars().take(40).collect();

@@ -112,7 +112,10 @@ mod tests {
             let error = CliError::from(Cli::try_parse_from(line).unwrap_err());
             let text = error.to_string();
             assert!(!text.contains('\n') && !text.starts_with("error"), "{text}");
-            assert!(text.ends_with("see `triec help`") && text.len() > 30, "{text}");
+            assert!(
+                text.ends_with("see `triec help`") && text.len() > 30,
+                "{text}"
+            );
             assert_eq!(error.exit_code(), 2);
         }
     }

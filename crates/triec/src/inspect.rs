@@ -215,15 +215,29 @@ impl Report {
         let trie = &self.trie;
         let full = 100.0 * ratio(trie.nodes.into(), trie.slots as u64);
         let mut lines: Vec<(&str, String)> = vec![
-            ("image", self.image.clone().unwrap_or("embedded in this executable".into())),
+            (
+                "image",
+                self.image
+                    .clone()
+                    .unwrap_or("embedded in this executable".into()),
+            ),
             ("format", self.format_version.clone()),
             ("image id", self.image_id.clone()),
             ("length", format!("{} bytes", self.bytes)),
             ("compiler", self.compiler_version.clone()),
-            ("source", format!("{} bytes, sha256 {}", self.source.bytes, self.source.sha256)),
+            (
+                "source",
+                format!("{} bytes, sha256 {}", self.source.bytes, self.source.sha256),
+            ),
             ("reference", self.reference.into()),
             ("ids", self.ids.into()),
-            ("pieces", format!("{}, at most {} bytes", self.pieces, trie.longest_piece_bytes)),
+            (
+                "pieces",
+                format!(
+                    "{}, at most {} bytes",
+                    self.pieces, trie.longest_piece_bytes
+                ),
+            ),
             (
                 "trie",
                 format!(
@@ -250,7 +264,10 @@ impl Report {
         lines.extend([
             ("unk score", self.unk_score.to_string()),
             ("unk surface", format!("{:?}", self.unk_surface)),
-            ("byte fallback", if self.byte_fallback { "on" } else { "off" }.into()),
+            (
+                "byte fallback",
+                if self.byte_fallback { "on" } else { "off" }.into(),
+            ),
             ("normalizer", self.normalizer.for_people()),
             (
                 "denormalizer",

@@ -8,13 +8,18 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
+/// A string that is borrowed where it has no escapes, which serde does not do for a bare `Cow`.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
 /// An object that holds a text. Other keys are ignored.
 #[derive(Deserialize)]
 struct TextRecord<'a> {
     #[serde(borrow)]
-    text: Option<Cow<'a, str>>,
+    text: Option<Text<'a>>,
     #[serde(borrow)]
-    base64: Option<Cow<'a, str>>,
+    base64: Option<Text<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -23,19 +28,15 @@ struct IdsRecord {
 }
 
 #[derive(Deserialize)]
-struct PiecesRecord<'a> {
-    #[serde(borrow)]
-    pieces: Vec<PieceRecord<'a>>,
+struct PiecesRecord {
+    pieces: Vec<PieceRecord>,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum PieceRecord<'a> {
-    Text(#[serde(borrow)] Cow<'a, str>),
-    Bytes {
-        #[serde(borrow)]
-        base64: Cow<'a, str>,
-    },
+enum PieceRecord {
+    Text(String),
+    Bytes { base64: String },
 }
 
 #[derive(Serialize)]
@@ -50,7 +51,9 @@ struct BytesOut<'a> {
 
 /// serde's message without the line number, which is 1 in every line.
 fn reason(error: &serde_json::Error, wanted: &str) -> String {
-    let message = error.to_string().replace(" at line 1 column ", " at column ");
+    let message = error
+        .to_string()
+        .replace(" at line 1 column ", " at column ");
     format!("{message}; give {wanted}")
 }
 
@@ -71,28 +74,23 @@ fn from_base64(text: &str) -> Result<Vec<u8>, String> {
 /// The text in a line: a JSON string, or an object with `text` or `base64`.
 pub(crate) fn read_text(line: &[u8]) -> Result<Cow<'_, [u8]>, String> {
     const WANTED: &str = "a JSON string, or an object with `text` or `base64`";
-    fn bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
-        match text {
+    fn bytes(text: Text<'_>) -> Cow<'_, [u8]> {
+        match text.0 {
             Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
             Cow::Owned(text) => Cow::Owned(text.into_bytes()),
         }
     }
     if !is_object(line) {
-        return parse::<Borrowed<'_>>(line, WANTED).map(|text| bytes(text.0));
+        return parse(line, WANTED).map(bytes);
     }
     let record: TextRecord<'_> = parse(line, WANTED)?;
     match (record.text, record.base64) {
         (Some(text), None) => Ok(bytes(text)),
-        (None, Some(base64)) => from_base64(&base64).map(Cow::Owned),
+        (None, Some(base64)) => from_base64(&base64.0).map(Cow::Owned),
         (Some(_), Some(_)) => Err(format!("the object has both; give {WANTED}")),
         (None, None) => Err(format!("the object has neither; give {WANTED}")),
     }
 }
-
-/// A string that is borrowed where it has no escapes, which serde does not do for a bare `Cow`.
-#[derive(Deserialize)]
-#[serde(transparent)]
-struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The ids in a line: an array, or an object with `ids`.
 pub(crate) fn read_ids(line: &[u8]) -> Result<Vec<u32>, String> {
@@ -108,15 +106,15 @@ pub(crate) fn read_ids(line: &[u8]) -> Result<Vec<u32>, String> {
 pub(crate) fn read_pieces(line: &[u8]) -> Result<Vec<Vec<u8>>, String> {
     const WANTED: &str =
         "an array of strings and objects with `base64`, or an object with `pieces`";
-    let pieces: Vec<PieceRecord<'_>> = if is_object(line) {
-        parse(line, WANTED).map(|record: PiecesRecord<'_>| record.pieces)?
+    let pieces: Vec<PieceRecord> = if is_object(line) {
+        parse(line, WANTED).map(|record: PiecesRecord| record.pieces)?
     } else {
         parse(line, WANTED)?
     };
     pieces
         .into_iter()
         .map(|piece| match piece {
-            PieceRecord::Text(text) => Ok(text.into_owned().into_bytes()),
+            PieceRecord::Text(text) => Ok(text.into_bytes()),
             PieceRecord::Bytes { base64 } => from_base64(&base64),
         })
         .collect()
@@ -185,13 +183,16 @@ mod tests {
     #[test]
     fn strings_without_escapes_are_borrowed() {
         assert!(matches!(read_text(b"\"abc\""), Ok(Cow::Borrowed(b"abc"))));
-        assert!(matches!(read_text(b"{\"text\":\"abc\"}"), Ok(Cow::Borrowed(b"abc"))));
+        assert!(matches!(
+            read_text(b"{\"text\":\"abc\"}"),
+            Ok(Cow::Borrowed(b"abc"))
+        ));
     }
 
     #[test]
     fn ids_and_pieces_are_arrays_or_objects() {
         assert_eq!(read_ids(b"[1, 2]").unwrap(), [1, 2]);
-        assert_eq!(read_ids(br#"{"pieces": ["a"], "ids": []}"#).unwrap(), []);
+        assert_eq!(read_ids(br#"{"pieces": ["a"], "ids": [3]}"#).unwrap(), [3]);
         for line in ["[-1]", "[1.5]", "[4294967296]", "{}", "1", r#"["1"]"#] {
             assert!(read_ids(line.as_bytes()).is_err(), "{line}");
         }

@@ -143,6 +143,9 @@ mod tests {
         assert_eq!(lines(b""), [b""; 0]);
         assert_eq!(lines(b"\n"), [b""]);
         assert_eq!(lines(b"a\r\nb\rc"), [&b"a\r"[..], b"b\rc"]);
-        assert_eq!(lines(b"\xff\0long line\n\n"), [&b"\xff\0long line"[..], b""]);
+        assert_eq!(
+            lines(b"\xff\0long line\n\n"),
+            [&b"\xff\0long line"[..], b""]
+        );
     }
 }

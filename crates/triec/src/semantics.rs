@@ -47,13 +47,17 @@ pub(crate) fn trie(image: &ValidImage<'_>, _: &Tokenizer) -> Finding {
     }
     let stated = image.metadata().node_count.to_native();
     if reached != u64::from(stated) {
-        return Err(format!("the trie has {reached} nodes, the metadata says {stated}"));
+        return Err(format!(
+            "the trie has {reached} nodes, the metadata says {stated}"
+        ));
     }
     let pieces = image.pieces();
     let segmenting = (0..pieces.len()).filter(|&id| is_segmenting(pieces.piece_type(id)));
     let expected = segmenting.count() as u64;
     if keys != expected {
-        return Err(format!("the trie holds {keys} pieces, the piece table {expected}"));
+        return Err(format!(
+            "the trie holds {keys} pieces, the piece table {expected}"
+        ));
     }
     Ok(format!("trie: {reached} nodes, {keys} pieces"))
 }
@@ -95,7 +99,9 @@ pub(crate) fn pieces(image: &ValidImage<'_>, _: &Tokenizer) -> Finding {
             "the longest piece has {longest} bytes, the metadata says {stated}"
         ));
     }
-    Ok(format!("pieces: {found} found by a walk, the longest of {longest} bytes"))
+    Ok(format!(
+        "pieces: {found} found by a walk, the longest of {longest} bytes"
+    ))
 }
 
 /// Every piece's text looks up to its id, or to the reserved piece of the same text that hides it.
@@ -111,14 +117,22 @@ pub(crate) fn look_ups(image: &ValidImage<'_>, tokenizer: &Tokenizer) -> Finding
         let found = tokenizer.piece_to_id(text);
         let is_hidden = |by: u32| {
             let reserved = |t: Option<PieceType>| t.is_some_and(PieceType::is_reserved);
-            reserved(pieces.piece_type(by)) && !reserved(piece_type) && pieces.text(by) == Some(text)
+            reserved(pieces.piece_type(by))
+                && !reserved(piece_type)
+                && pieces.text(by) == Some(text)
         };
         if found != Some(id) && !found.is_some_and(is_hidden) {
             let found = found.map_or("nothing".into(), |found| format!("id {found}"));
-            return Err(format!("piece {id} {} looks up to {found}", shown(Some(text))));
+            return Err(format!(
+                "piece {id} {} looks up to {found}",
+                shown(Some(text))
+            ));
         }
     }
-    Ok(format!("look-ups: {} texts lead to their ids", pieces.len()))
+    Ok(format!(
+        "look-ups: {} texts lead to their ids",
+        pieces.len()
+    ))
 }
 
 /// The special ids are pieces of the right types, at the places that the id numbering gives them.
@@ -135,7 +149,10 @@ pub(crate) fn special_ids(image: &ValidImage<'_>, tokenizer: &Tokenizer) -> Find
     for (name, id, wanted) in named {
         let Some(id) = id else { continue };
         if tokenizer.piece_type(id) != Some(wanted) {
-            return Err(format!("the {name} id {id} is not a {} piece", wanted.name()));
+            return Err(format!(
+                "the {name} id {id} is not a {} piece",
+                wanted.name()
+            ));
         }
         present.push(format!("{name} {id} {}", shown(tokenizer.piece(id))));
     }
@@ -143,14 +160,22 @@ pub(crate) fn special_ids(image: &ValidImage<'_>, tokenizer: &Tokenizer) -> Find
         for (byte, &id) in ids.iter().enumerate() {
             let is_named = tokenizer.piece(id) == Some(format!("<0x{byte:02X}>").as_bytes());
             if !is_named || tokenizer.piece_type(id) != Some(PieceType::Byte) {
-                return Err(format!("byte 0x{byte:02X} has the id {id}, which is not its piece"));
+                return Err(format!(
+                    "byte 0x{byte:02X} has the id {id}, which is not its piece"
+                ));
             }
         }
         present.push("256 bytes".into());
     }
     if IdMap::from(image.metadata().id_map) == IdMap::Fairseq {
         let last = tokenizer.piece_count().saturating_sub(1);
-        for (id, text) in [(0, "<s>"), (1, "<pad>"), (2, "</s>"), (3, "<unk>"), (last, "<mask>")] {
+        for (id, text) in [
+            (0, "<s>"),
+            (1, "<pad>"),
+            (2, "</s>"),
+            (3, "<unk>"),
+            (last, "<mask>"),
+        ] {
             if tokenizer.piece(id) != Some(text.as_bytes()) {
                 return Err(format!("in fairseq's numbering id {id} must be {text}"));
             }

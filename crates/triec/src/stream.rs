@@ -1,11 +1,13 @@
 //! Texts in, one output line each: what `encode`, `decode` and `normalize` share.
 
+use std::path::Path;
+
+use indicatif::ProgressBar;
+
 use crate::error::CliError;
 use crate::lines::{Input, Lines};
 use crate::progress;
 use crate::sink::Sink;
-use indicatif::ProgressBar;
-use std::path::Path;
 
 /// What to do with one text.
 pub(crate) struct Text<'a> {
@@ -26,14 +28,16 @@ pub(crate) fn run(
     let bar = progress::bytes(input.check()?, output.is_some());
     let mut sink = Sink::open(output)?;
     let outcome = match input {
-        Input::Arguments(arguments) => arguments.iter().enumerate().try_for_each(|(index, text)| {
-            let text = Text {
-                bytes: text.as_encoded_bytes(),
-                is_argument: true,
-            };
-            let place = || format!("argument {}", index + 1);
-            one(&text, &mut Vec::new(), &mut sink, &mut work, place)
-        }),
+        Input::Arguments(arguments) => {
+            arguments.iter().enumerate().try_for_each(|(index, text)| {
+                let text = Text {
+                    bytes: text.as_encoded_bytes(),
+                    is_argument: true,
+                };
+                let place = || format!("argument {}", index + 1);
+                one(&text, &mut Vec::new(), &mut sink, &mut work, place)
+            })
+        }
         Input::Files(files) => files
             .iter()
             .try_for_each(|path| file(path, &mut sink, &mut work, &bar)),

@@ -58,9 +58,11 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), CliError> {
             path: model.clone(),
             source,
         })?;
-        compare(bytes, &fresh)
-            .map_err(|reason| failed(format!("{reason} {}", model.display())))?;
-        ok(&format!("model: equal to a fresh compile of {}", model.display()))?;
+        compare(bytes, &fresh).map_err(|reason| failed(format!("{reason} {}", model.display())))?;
+        ok(&format!(
+            "model: equal to a fresh compile of {}",
+            model.display()
+        ))?;
     }
     Ok(())
 }
@@ -100,7 +102,9 @@ fn compare(image: &[u8], fresh: &[u8]) -> Result<(), String> {
     };
     let (ours, theirs) = (version(fresh), version(image));
     if ours != theirs {
-        return Err(format!("was written by compiler {theirs}, and {ours} gives other bytes for"));
+        return Err(format!(
+            "was written by compiler {theirs}, and {ours} gives other bytes for"
+        ));
     }
     let at = fresh
         .bytes()
@@ -108,7 +112,9 @@ fn compare(image: &[u8], fresh: &[u8]) -> Result<(), String> {
         .zip(image.bytes())
         .position(|(a, b)| a != b)
         .unwrap_or(fresh.bytes().len().min(image.bytes().len()));
-    Err(format!("differs from byte {at} on; do not use it, and compile it again from"))
+    Err(format!(
+        "differs from byte {at} on; do not use it, and compile it again from"
+    ))
 }
 
 /// A file's bytes, from a 64-byte boundary on.
@@ -124,8 +130,9 @@ impl Aligned {
         let read = |source| CliError::read(path.display(), source);
         let mut file = File::open(path).map_err(read)?;
         let len = file.metadata().map_err(read)?.len();
-        let mut prefix = Self::new(Header::PREFIX_LEN.min(usize::try_from(len).unwrap_or(usize::MAX)))
-            .map_err(read)?;
+        let mut prefix =
+            Self::new(Header::PREFIX_LEN.min(usize::try_from(len).unwrap_or(usize::MAX)))
+                .map_err(read)?;
         file.read_exact(prefix.bytes_mut()).map_err(read)?;
         Header::parse(prefix.bytes(), len).map_err(|error| refusal(path, error))?;
 
