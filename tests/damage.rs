@@ -154,7 +154,7 @@ fn cycles_end() {
                     let root = section.start + 4;
                     for (i, unit) in crafted[root..section.end].chunks_exact_mut(4).enumerate() {
                         // The label that fits in every block, and no offset: an endless run of one byte.
-                        unit.copy_from_slice(&(i as u32 + 1 & 0xff).to_le_bytes());
+                        unit.copy_from_slice(&((i as u32 + 1) & 0xff).to_le_bytes());
                     }
                 }
                 _ => continue,

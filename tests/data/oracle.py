@@ -95,11 +95,19 @@ def _encode(processor, text):
 
 
 def _decode(processor, ids):
-    """Return the text; through the protobuf, as it need not be UTF-8."""
-    from sentencepiece import sentencepiece_pb2
+    """Return the text as bytes, as it need not be UTF-8.
 
-    serialized = processor.decode(ids, out_type="serialized_proto")
-    return {"text": _base64(sentencepiece_pb2.SentencePieceText.FromString(serialized).text)}
+    0.2.3's plain decode can be asked for bytes; its protobuf looks pieces up again, which plain decode
+    does not. 0.2.1 has only the protobuf's way.
+    """
+    import sentencepiece
+
+    if sentencepiece.__version__ == "0.2.1":
+        from sentencepiece import sentencepiece_pb2
+
+        serialized = processor.decode(ids, out_type="serialized_proto")
+        return {"text": _base64(sentencepiece_pb2.SentencePieceText.FromString(serialized).text)}
+    return {"text": _base64(processor.decode(ids, out_type=bytes))}
 
 
 def _serve():

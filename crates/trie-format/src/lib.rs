@@ -43,7 +43,8 @@ pub use header::{
     const_check_header,
 };
 pub use metadata::{
-    ArchivedMetadata, IdMap, Metadata, NO_ID, NormalizerFlags, PieceType, Reference, TextRange,
+    ArchivedMetadata, ArchivedReference, IdMap, Metadata, NO_ID, NormalizerFlags, PieceType,
+    Reference, TextRange,
 };
 pub use node::{MAX_PIECE_BYTES, NODE_LEN, Node};
 pub use pieces::PieceTable;

@@ -1,6 +1,6 @@
 //! From ids back to text, as SentencePiece does it (`DecodeOptimized` in `sentencepiece_processor.cc`).
 
-use trie_format::{NormalizerFlags, PieceType, ValidImage};
+use trie_format::{ArchivedReference, NormalizerFlags, PieceType, ValidImage};
 
 use crate::error::DecodeError;
 use crate::utf8::valid_len;
@@ -41,8 +41,11 @@ impl<'a, 'o> Decoder<'a, 'o> {
                 count: pieces.len(),
             });
         };
-        // The reference looks the text up again: a reserved piece hides an ordinary one of its name.
-        self.push_piece(text, pieces.find_named(text, true).or(Some(id)));
+        // The older reference looks the text up again: a reserved piece hides an ordinary one of its name.
+        let hidden_by = (self.image.metadata().reference == ArchivedReference::SentencePiece021)
+            .then(|| pieces.find_named(text, true))
+            .flatten();
+        self.push_piece(text, hidden_by.or(Some(id)));
         Ok(())
     }
 

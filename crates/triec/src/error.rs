@@ -106,7 +106,6 @@ mod tests {
             &["triec", "encode", "--format", "words"],
             &["triec", "encode", "--formt", "ids"],
             &["triec", "encode", "text", "--input", "file"],
-            &["triec", "encode", "--load", "copy"],
             &["triec", "frobnicate"],
         ] {
             let error = CliError::from(Cli::try_parse_from(line).unwrap_err());
