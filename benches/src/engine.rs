@@ -3,9 +3,9 @@
 use crate::Result;
 use crate::corpus::Doc;
 use crate::fixture::Fixture;
-use crate::{ladder, ours};
 #[cfg(feature = "peers")]
 use crate::peers;
+use crate::{ladder, ours};
 
 /// A loaded tokenizer, shared by threads.
 pub trait Engine: Send + Sync {

@@ -105,7 +105,10 @@ pub struct Against<'a> {
 /// CPU time of this process so far, in nanoseconds.
 #[must_use]
 pub fn cpu_ns() -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: the call only writes to `time`.
     unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
@@ -148,7 +151,9 @@ pub fn measure(
     }
     let passes = effort.encodes.div_ceil(docs.len().max(1)).max(1);
     for track in &mut tracks {
-        track.samples_us.reserve(passes * docs.len() * effort.rounds);
+        track
+            .samples_us
+            .reserve(passes * docs.len() * effort.rounds);
     }
     for _ in 0..effort.rounds {
         for track in &mut tracks {
@@ -157,7 +162,9 @@ pub fn measure(
             for doc in (0..passes).flat_map(|_| docs) {
                 let start = Instant::now();
                 tokens += black_box(track.session.encode(black_box(doc))).len();
-                track.samples_us.push(start.elapsed().as_nanos() as f64 / 1e3);
+                track
+                    .samples_us
+                    .push(start.elapsed().as_nanos() as f64 / 1e3);
             }
             let total = cpu_ns() - before;
             if tokens != track.tokens * passes {
@@ -194,7 +201,9 @@ fn prepare<'a>(contestant: &Contestant<'a>, docs: &[Doc], ids: Ids) -> Result<Tr
             return Err(format!("{name} gives {differing} other ids: not the same work").into());
         }
         Ids::Within(limit) if uneven > limit => {
-            return Err(format!("{name} gives {tokens} tokens, not {expected}: not the same work").into());
+            return Err(
+                format!("{name} gives {tokens} tokens, not {expected}: not the same work").into(),
+            );
         }
         _ => {}
     }
@@ -244,11 +253,17 @@ pub fn differences(mut a: &[u32], mut b: &[u32]) -> usize {
     }
 }
 
-fn figures(mut track: Track<'_>, bytes: usize, baseline: Option<&[f64]>, ours: Option<&[f64]>) -> Figures {
+fn figures(
+    mut track: Track<'_>,
+    bytes: usize,
+    baseline: Option<&[f64]>,
+    ours: Option<&[f64]>,
+) -> Figures {
     track.samples_us.sort_unstable_by(f64::total_cmp);
     let rounds = &track.rounds_ns;
     let per_round = |f: &dyn Fn(f64) -> f64| Spread::of(rounds.iter().map(|&ns| f(ns)));
-    let ratio = |over: &[f64], under: &[f64]| Spread::of(over.iter().zip(under).map(|(a, b)| a / b));
+    let ratio =
+        |over: &[f64], under: &[f64]| Spread::of(over.iter().zip(under).map(|(a, b)| a / b));
     Figures {
         engine: track.name.to_owned(),
         p50_us: quantile(&track.samples_us, 0.5),

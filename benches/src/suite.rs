@@ -27,13 +27,19 @@ impl<'a> Suite<'a> {
     /// An empty run.
     #[must_use]
     pub fn new(lab: &'a Lab) -> Self {
-        let results = Results { machine: Machine::here(), quick: lab.quick, ..Results::default() };
+        let results = Results {
+            machine: Machine::here(),
+            quick: lab.quick,
+            ..Results::default()
+        };
         Self { lab, results }
     }
 
     fn note(&mut self, left_out: Vec<LeftOut>, from: &str) {
         for LeftOut { engine, reason } in left_out {
-            self.results.notes.push(format!("{engine} is not in \"{from}\": {reason}."));
+            self.results
+                .notes
+                .push(format!("{engine} is not in \"{from}\": {reason}."));
         }
     }
 
@@ -43,7 +49,10 @@ impl<'a> Suite<'a> {
     /// If a stage gives other ids.
     pub fn ladder(&mut self) -> Result<()> {
         let workload = workload::repeated(self.lab, DOC_TOKENS)?;
-        for (group, name) in [(Group::Ladder, "ladder"), (Group::Viterbi, "ladder-viterbi")] {
+        for (group, name) in [
+            (Group::Ladder, "ladder"),
+            (Group::Viterbi, "ladder-viterbi"),
+        ] {
             let mut table = Team::load(self.lab, &[group])?.run(self.lab, &workload)?;
             table.name = name.into();
             self.results.tables.push(table);
@@ -89,7 +98,10 @@ impl<'a> Suite<'a> {
         let team = Team::load(self.lab, &[Group::Peer])?;
         for workload in workload::languages(self.lab)? {
             if workload.docs.is_empty() {
-                let text = format!("{}: no document is admitted ({:?}).", workload.name, workload.skipped);
+                let text = format!(
+                    "{}: no document is admitted ({:?}).",
+                    workload.name, workload.skipped
+                );
                 self.results.notes.push(text);
                 continue;
             }
@@ -116,7 +128,9 @@ impl<'a> Suite<'a> {
     /// If a peer cannot be loaded.
     pub fn accuracy(&mut self) -> Result<()> {
         #[cfg(feature = "peers")]
-        self.results.accuracy.extend(crate::peers::accuracy(self.lab)?);
+        self.results
+            .accuracy
+            .extend(crate::peers::accuracy(self.lab)?);
         Ok(())
     }
 
@@ -125,11 +139,18 @@ impl<'a> Suite<'a> {
         let baseline = if build(BASELINE, &self.lab.fixture).is_ok() {
             BASELINE
         } else {
-            self.results.notes.push("No reserved huge pages: the baseline is on 4 KiB pages.".to_owned());
+            self.results
+                .notes
+                .push("No reserved huge pages: the baseline is on 4 KiB pages.".to_owned());
             "bitmap-4k"
         };
-        let peers = engine::all().into_iter().filter(|spec| spec.group == Group::Peer);
-        [baseline, OURS].into_iter().chain(peers.map(|spec| spec.name)).collect()
+        let peers = engine::all()
+            .into_iter()
+            .filter(|spec| spec.group == Group::Peer);
+        [baseline, OURS]
+            .into_iter()
+            .chain(peers.map(|spec| spec.name))
+            .collect()
     }
 
     /// Unseen text: fresh processes, warmed up on other documents and not at all.
@@ -158,7 +179,10 @@ impl<'a> Suite<'a> {
             docs.retain(|doc| session.encode(doc) == doc.ids);
         }
         if docs.len() < all {
-            let text = format!("Unseen text: {} of {all} documents are left out because engines differ on them.", all - docs.len());
+            let text = format!(
+                "Unseen text: {} of {all} documents are left out because engines differ on them.",
+                all - docs.len()
+            );
             self.results.notes.push(text);
         }
         Ok(docs)
@@ -177,7 +201,10 @@ impl<'a> Suite<'a> {
         if may_drop_page_cache() {
             states.push(true);
         } else {
-            self.results.notes.push("The page cache cannot be dropped here: cold starts are with a warm one only.".to_owned());
+            self.results.notes.push(
+                "The page cache cannot be dropped here: cold starts are with a warm one only."
+                    .to_owned(),
+            );
         }
         for dropped in states {
             let (rows, left_out) = processes.cold(&names, dropped)?;
@@ -194,7 +221,9 @@ impl<'a> Suite<'a> {
     pub fn shared(&mut self) -> Result<()> {
         let docs = workload::stream(self.lab)?.docs;
         let mut names = vec!["ours-map", "ours-copy"];
-        let peers = engine::all().into_iter().filter(|spec| spec.group == Group::Peer);
+        let peers = engine::all()
+            .into_iter()
+            .filter(|spec| spec.group == Group::Peer);
         names.extend(peers.map(|spec| spec.name));
         let processes = Processes::new(self.lab)?;
         for name in names {
@@ -267,12 +296,18 @@ impl<'a> Suite<'a> {
     pub fn export(&self, dir: &Path) -> Result<()> {
         std::fs::create_dir_all(dir)?;
         std::fs::copy(self.lab.fixture.model(), dir.join("model.model"))?;
-        std::fs::copy(self.lab.fixture.tokenizer_json(), dir.join("tokenizer.json"))?;
+        std::fs::copy(
+            self.lab.fixture.tokenizer_json(),
+            dir.join("tokenizer.json"),
+        )?;
         let documents = serde_json::json!({
             "repeated": workload::repeated(self.lab, DOC_TOKENS)?.docs,
             "stream": workload::stream(self.lab)?.docs,
         });
-        Ok(std::fs::write(dir.join("documents.json"), serde_json::to_vec(&documents)?)?)
+        Ok(std::fs::write(
+            dir.join("documents.json"),
+            serde_json::to_vec(&documents)?,
+        )?)
     }
 
     /// Everything.
@@ -307,7 +342,11 @@ fn parallel_mb_per_s(engine: &dyn Engine, docs: &[crate::corpus::Doc], threads: 
     let barrier = Barrier::new(threads);
     let worker = || {
         let mut session = engine.session();
-        let mut pass = || docs.iter().map(|doc| session.encode(doc).len()).sum::<usize>();
+        let mut pass = || {
+            docs.iter()
+                .map(|doc| session.encode(doc).len())
+                .sum::<usize>()
+        };
         let warm = pass();
         barrier.wait();
         let start = Instant::now();
@@ -317,11 +356,16 @@ fn parallel_mb_per_s(engine: &dyn Engine, docs: &[crate::corpus::Doc], threads: 
     };
     let spans: Vec<(Instant, Instant)> = std::thread::scope(|scope| {
         let handles: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        handles.into_iter().filter_map(|handle| handle.join().ok()).collect()
+        handles
+            .into_iter()
+            .filter_map(|handle| handle.join().ok())
+            .collect()
     });
     let start = spans.iter().map(|span| span.0).min();
     let end = spans.iter().map(|span| span.1).max();
-    let seconds = start.zip(end).map_or(f64::NAN, |(start, end)| (end - start).as_secs_f64());
+    let seconds = start
+        .zip(end)
+        .map_or(f64::NAN, |(start, end)| (end - start).as_secs_f64());
     let bytes: usize = docs.iter().map(|doc| doc.text.len()).sum();
     (bytes * threads) as f64 / 1e6 / seconds
 }

@@ -84,9 +84,9 @@ pub fn compile_file(path: &Path, options: &Options) -> Result<Vec<u8>, CompileEr
     )
 }
 
-type Key = (PathBuf, IdMapName, &'static str);
-type IdMapName = &'static str;
-static TOKENIZERS: LazyLock<Mutex<HashMap<Key, Tokenizer>>> = LazyLock::new(Mutex::default);
+/// Tokenizers by model file and options.
+type Cache = HashMap<(PathBuf, String), Tokenizer>;
+static TOKENIZERS: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
 
 /// A tokenizer over the model file at `path`, compiled once per process.
 ///
@@ -94,11 +94,7 @@ static TOKENIZERS: LazyLock<Mutex<HashMap<Key, Tokenizer>>> = LazyLock::new(Mute
 /// If it cannot be compiled or loaded.
 #[must_use]
 pub fn tokenizer(path: &Path, options: &Options) -> Tokenizer {
-    let key = (
-        path.to_path_buf(),
-        options.ids.name(),
-        options.reference.name(),
-    );
+    let key = (path.to_path_buf(), format!("{options:?}"));
     let mut tokenizers = TOKENIZERS.lock().unwrap();
     tokenizers
         .entry(key)

@@ -28,7 +28,8 @@ pub fn accuracy(lab: &Lab) -> Result<Vec<Accuracy>> {
     }
     let mut rows = Vec::new();
     for (name, reference) in PAIRS {
-        let (engine, reference_engine) = (build(name, &lab.fixture)?, build(reference, &lab.fixture)?);
+        let (engine, reference_engine) =
+            (build(name, &lab.fixture)?, build(reference, &lab.fixture)?);
         let (mut peer, mut reference_session) = (engine.session(), reference_engine.session());
         let mut row = Accuracy {
             engine: name.to_owned(),

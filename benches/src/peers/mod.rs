@@ -23,11 +23,28 @@ pub const VERSIONS: [&str; 5] = [
 /// All peers.
 #[must_use]
 pub fn specs() -> Vec<Spec> {
-    let spec = |name, title, build| Spec { name, title, group: Group::Peer, build };
+    let spec = |name, title, build| Spec {
+        name,
+        title,
+        group: Group::Peer,
+        build,
+    };
     vec![
-        spec("tokenizers-0.22", "tokenizers 0.22.2, encode_fast", tokenizers::build),
-        spec("tokenizers-1.0rc", "tokenizers 1.0.0-rc.3, encode_into", tokenizers_rc::build),
-        spec("sentencepiece", "SentencePiece C++ 0.2.1, ids only", sentencepiece::build),
+        spec(
+            "tokenizers-0.22",
+            "tokenizers 0.22.2, encode_fast",
+            tokenizers::build,
+        ),
+        spec(
+            "tokenizers-1.0rc",
+            "tokenizers 1.0.0-rc.3, encode_into",
+            tokenizers_rc::build,
+        ),
+        spec(
+            "sentencepiece",
+            "SentencePiece C++ 0.2.1, ids only",
+            sentencepiece::build,
+        ),
         spec("kitoken", "kitoken 0.11.1", kitoken::build),
         spec("tokie", "tokie 0.1.4, encode_ids", tokie::build),
     ]

@@ -62,7 +62,11 @@ impl Engine for Peer {
         // SAFETY: takes nothing; C++'s new does not return null.
         let ids = unsafe { shim_ids_new() };
         let ids = NonNull::new(ids).unwrap_or(NonNull::dangling());
-        Box::new(Caller { peer: self, ids, mapped: Vec::new() })
+        Box::new(Caller {
+            peer: self,
+            ids,
+            mapped: Vec::new(),
+        })
     }
 }
 
@@ -79,7 +83,13 @@ impl Session for Caller<'_> {
         let text = &doc.text;
         // SAFETY: all pointers are live, and the vector is this caller's alone.
         let count = unsafe {
-            shim_encode(self.peer.0.as_ptr(), text.as_ptr().cast(), text.len(), self.ids.as_ptr(), &mut data)
+            shim_encode(
+                self.peer.0.as_ptr(),
+                text.as_ptr().cast(),
+                text.len(),
+                self.ids.as_ptr(),
+                &mut data,
+            )
         };
         self.mapped.clear();
         if count > 0 {

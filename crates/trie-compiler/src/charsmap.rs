@@ -50,6 +50,23 @@ impl Charsmap {
     }
 }
 
+impl Charsmap {
+    /// Where the replacements begin in the texts: the values of all leaves.
+    pub(crate) fn values(&self) -> impl Iterator<Item = usize> {
+        let leaves = self
+            .units
+            .iter()
+            .skip(1)
+            .filter(|unit| label(**unit) > 0xff);
+        leaves.map(|unit| (unit & 0x7fff_ffff) as usize)
+    }
+
+    /// The table as the runtime sees it.
+    pub(crate) fn view(&self) -> CharsmapView<'_> {
+        CharsmapView::new(&self.units, &self.texts, self.max_key_bytes)
+    }
+}
+
 /// A block of children during the search for the longest walk.
 #[derive(Clone, Copy, PartialEq)]
 enum Walk {

@@ -134,6 +134,24 @@ pub enum CompileError {
         /// The reference's name.
         reference: &'static str,
     },
+    /// A piece that is not UTF-8, under a reference whose pieces are.
+    #[error(
+        "piece {index} {name} is not UTF-8, which Hugging Face tokenizers needs: use a sentencepiece reference"
+    )]
+    NotUtf8 {
+        /// Its id.
+        index: usize,
+        /// Its text.
+        name: PieceName,
+    },
+    /// Options that do not fit the kind of input.
+    #[error("{option} does not fit this input: {reason}")]
+    Options {
+        /// The option, as the command line names it.
+        option: &'static str,
+        /// Why not, and what to use.
+        reason: &'static str,
+    },
     /// There is nothing to segment with.
     #[error(
         "the model has no NORMAL, USER_DEFINED or UNUSED piece: there is nothing to segment with"

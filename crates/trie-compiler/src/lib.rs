@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! proto     the wire format, as far as it is needed
+//! hf        tokenizer.json, and what transformers makes of a model
 //! model     a checked model: what the reference would load
 //! charsmap  its rule tables
 //! vocab     ids and path scores under the chosen numbering and reference
@@ -26,6 +27,7 @@
 pub mod build;
 mod charsmap;
 mod error;
+mod hf;
 mod model;
 mod output;
 mod proto;
@@ -41,18 +43,39 @@ pub use trie_format::{IdMap, Reference};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// How ids are numbered.
+    /// How ids are numbered. A `tokenizer.json` has its own numbering, which counts as
+    /// [`IdMap::SentencePiece`].
     pub ids: IdMap,
-    /// Whose ids are reproduced.
-    pub reference: Reference,
+    /// Whose ids are reproduced; `None` means what the input suggests: sentencepiece 0.2.3 for a model,
+    /// Hugging Face for a `tokenizer.json`.
+    pub reference: Option<Reference>,
+    /// Which form of `transformers`' converter a model goes through under the Hugging Face reference.
+    pub preset: HuggingFacePreset,
+}
+
+/// A published form of the `tokenizer.json` that `transformers` makes of a SentencePiece model.
+///
+/// Common to all: the model's rules (Precompiled) first; control pieces and user-defined symbols as added
+/// tokens, `<mask>` with `lstrip`; Metaspace with U+2581, prepended if the model has a dummy prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum HuggingFacePreset {
+    /// Two and more spaces become one.
+    A,
+    /// WhitespaceSplit before Metaspace: what XLM-RoBERTa's published `tokenizer.json` has.
+    #[default]
+    B,
+    /// Spaces at the right end are dropped, two and more spaces become U+2581: the later converter.
+    C,
 }
 
 impl Default for Options {
-    /// The model's own ids, exact against sentencepiece 0.2.3.
+    /// The model's own ids, and the reference that the input suggests.
     fn default() -> Self {
         Self {
             ids: IdMap::SentencePiece,
-            reference: Reference::SentencePiece023,
+            reference: None,
+            preset: HuggingFacePreset::default(),
         }
     }
 }
@@ -65,10 +88,18 @@ impl Options {
         self
     }
 
-    /// These options with another reference.
+    /// These options with a reference.
     #[must_use]
     pub fn with_reference(mut self, reference: Reference) -> Self {
-        self.reference = reference;
+        self.reference = Some(reference);
+        self
+    }
+
+    /// These options with the Hugging Face reference, and a form of its converter for models.
+    #[must_use]
+    pub fn with_preset(mut self, preset: HuggingFacePreset) -> Self {
+        self.reference = Some(Reference::HuggingFace023);
+        self.preset = preset;
         self
     }
 }
@@ -100,11 +131,12 @@ impl Stage {
     }
 }
 
-/// Compiles a serialized SentencePiece `ModelProto` into an image.
+/// Compiles a serialized SentencePiece `ModelProto`, or a `tokenizer.json`, into an image. Which of the two
+/// it is shows from the contents.
 ///
 /// # Errors
-/// A [`CompileError`] that names the piece or field, if sentencepiece 0.2.3 would refuse the model, if
-/// it is not a Unigram model, or if it cannot be expressed under `options`.
+/// A [`CompileError`] that names the piece or field, if the reference would refuse the input, if it is not a
+/// Unigram model, or if it cannot be expressed under `options`.
 pub fn compile(model: &[u8], options: &Options) -> Result<Vec<u8>, CompileError> {
     compile_with_progress(model, options, |_| {})
 }
@@ -119,21 +151,78 @@ pub fn compile_with_progress(
     mut progress: impl FnMut(Stage),
 ) -> Result<Vec<u8>, CompileError> {
     progress(Stage::Model);
+    if hf::json::looks_like_json(model) {
+        check_json_options(options)?;
+        return compile_hf(model, hf::json::parse(model)?, options, progress);
+    }
     let parsed = model::Model::parse(model)?;
-    let vocab = vocab::Vocab::new(&parsed, options)?;
+    if options.reference == Some(Reference::HuggingFace023) {
+        let converted = hf::preset::convert(parsed, options.ids, options.preset)?;
+        return compile_hf(model, converted, options, progress);
+    }
+    let reference = options.reference.unwrap_or(Reference::SentencePiece023);
+    let vocab = vocab::Vocab::new(&parsed, options.ids, reference)?;
     progress(Stage::Trie);
-    let trie = trie::Trie::build(vocab.trie_keys())?;
-    let symbols = vocab.symbol_keys();
-    let symbols = (!symbols.is_empty())
-        .then(|| trie::Trie::build(symbols))
+    let trie = trie::Trie::build(vocab.trie_keys.clone())?;
+    let symbols = (!vocab.symbol_keys.is_empty())
+        .then(|| trie::Trie::build(vocab.symbol_keys.clone()))
         .transpose()?;
     progress(Stage::Image);
     writer::image(&writer::Parts {
         source: model,
-        options,
-        model: &parsed,
+        reference,
+        ids: options.ids,
         vocab: &vocab,
         trie: &trie,
         symbols: symbols.as_ref(),
+        unk_surface: &parsed.unk_surface,
+        normalizer: Some(&parsed.normalizer),
+        charsmap: parsed.normalizer.charsmap.as_ref(),
+        denormalizer: parsed.denormalizer.as_ref(),
+        pipeline: None,
+    })
+}
+
+fn check_json_options(options: &Options) -> Result<(), CompileError> {
+    if options.ids != IdMap::SentencePiece {
+        return Err(CompileError::Options {
+            option: "--ids",
+            reason: "a tokenizer.json has its own ids; leave the option out",
+        });
+    }
+    match options.reference {
+        None | Some(Reference::HuggingFace023) => Ok(()),
+        Some(_) => Err(CompileError::Options {
+            option: "--reference",
+            reason: "a tokenizer.json describes Hugging Face tokenizers; leave the option out",
+        }),
+    }
+}
+
+/// Compiles for the Hugging Face reference.
+fn compile_hf(
+    source: &[u8],
+    model: hf::pipeline::HfModel,
+    options: &Options,
+    mut progress: impl FnMut(Stage),
+) -> Result<Vec<u8>, CompileError> {
+    let vocab = hf::tables::vocab(&model)?;
+    let charsmap = hf::steps::charsmap(&model)?;
+    let pipeline = hf::steps::Sections::new(&model, charsmap)?;
+    progress(Stage::Trie);
+    let trie = trie::Trie::build(vocab.trie_keys.clone())?;
+    progress(Stage::Image);
+    writer::image(&writer::Parts {
+        source,
+        reference: Reference::HuggingFace023,
+        ids: options.ids,
+        vocab: &vocab,
+        trie: &trie,
+        symbols: None,
+        unk_surface: b"",
+        normalizer: None,
+        charsmap,
+        denormalizer: None,
+        pipeline: Some(&pipeline),
     })
 }

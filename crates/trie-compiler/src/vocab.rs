@@ -5,7 +5,6 @@
 
 use trie_format::{IdMap, NO_ID, PieceType, Reference};
 
-use crate::Options;
 use crate::error::{CompileError, PieceName};
 use crate::model::{Model, byte_of};
 use crate::trie::Key;
@@ -29,8 +28,16 @@ pub(crate) struct Vocab<'a> {
     pub(crate) eos_id: u32,
     pub(crate) pad_id: u32,
     pub(crate) mask_id: u32,
-    pub(crate) unk_score: f32,
-    path_scores: PathScores,
+    /// Path score of an unknown character.
+    pub(crate) unk_score: f64,
+    /// What takes part in segmentation, sorted by text.
+    pub(crate) trie_keys: Vec<Key<'a>>,
+    /// What the normalizer leaves alone, sorted by text.
+    pub(crate) symbol_keys: Vec<Key<'a>>,
+    /// Ids that are found by text but are not in the trie, sorted by text, then id.
+    pub(crate) named_ids: Vec<u32>,
+    /// The id of every byte's fallback piece, or [`NO_ID`]; if there is byte fallback.
+    pub(crate) byte_ids: Option<[u32; 256]>,
 }
 
 /// How the reference scores a piece on a path.
@@ -60,17 +67,13 @@ impl PathScores {
 }
 
 impl<'a> Vocab<'a> {
-    pub(crate) fn new(model: &'a Model, options: &Options) -> Result<Self, CompileError> {
-        let entries = match options.ids {
-            IdMap::Fairseq => fairseq_entries(model)?,
-            _ => model_entries(model).collect(),
-        };
-        if u32::try_from(entries.len()).is_err() || entries.len() as u32 == NO_ID {
-            return Err(CompileError::TooLarge {
-                what: "the number of pieces",
-                limit: u64::from(NO_ID) - 1,
-            });
-        }
+    /// The vocabulary of a SentencePiece model under a SentencePiece reference.
+    pub(crate) fn new(
+        model: &'a Model,
+        ids: IdMap,
+        reference: Reference,
+    ) -> Result<Self, CompileError> {
+        let entries = model_vocab(model, ids)?;
         let normal = |start: f32, pick: fn(f32, f32) -> f32| {
             entries
                 .iter()
@@ -79,7 +82,11 @@ impl<'a> Vocab<'a> {
                 .fold(start, pick)
         };
         let unk_score = normal(f32::MAX, f32::min) - UNK_PENALTY;
-        let max_score = normal(f32::MIN_POSITIVE, f32::max);
+        let path_scores = PathScores {
+            reference,
+            max_score: normal(f32::MIN_POSITIVE, f32::max),
+        };
+        path_scores.check(&entries)?;
         let first = |wanted: &dyn Fn(&Entry<'_>) -> bool| {
             entries
                 .iter()
@@ -88,45 +95,49 @@ impl<'a> Vocab<'a> {
         };
         let control =
             |name: &[u8]| first(&|e| e.piece_type == PieceType::Control && e.text == name);
-        let vocab = Self {
+        let is_symbol = |entry: &Entry<'_>| entry.piece_type == PieceType::UserDefined;
+        Ok(Self {
             unk_id: first(&|e| e.piece_type == PieceType::Unknown),
             bos_id: control(&model.bos_piece),
             eos_id: control(&model.eos_piece),
             pad_id: control(&model.pad_piece),
             mask_id: control(b"<mask>"),
-            unk_score,
-            path_scores: PathScores {
-                reference: options.reference,
-                max_score,
-            },
+            unk_score: f64::from(unk_score),
+            trie_keys: path_scores.keys(&entries, |entry| {
+                entry.piece_type == PieceType::Normal || is_symbol(entry)
+            }),
+            symbol_keys: path_scores.keys(&entries, is_symbol),
+            named_ids: named_ids(&entries, |entry| {
+                entry.piece_type.is_reserved() || entry.piece_type == PieceType::Unused
+            }),
+            byte_ids: model.byte_fallback.then(|| byte_ids(&entries)),
             entries,
-        };
-        vocab.check_path_scores()?;
-        Ok(vocab)
+        })
     }
+}
 
-    fn check_path_scores(&self) -> Result<(), CompileError> {
-        let overflowing = self.entries.iter().find(|entry| {
-            let (single, double) = self.path_scores.of(entry);
+impl PathScores {
+    fn check(&self, entries: &[Entry<'_>]) -> Result<(), CompileError> {
+        let overflowing = entries.iter().find(|entry| {
+            let (single, double) = self.of(entry);
             !(single.is_finite() && double.is_finite())
         });
         match overflowing {
             Some(entry) => Err(CompileError::SymbolScore {
                 name: PieceName::new(entry.text),
-                reference: self.path_scores.reference.name(),
+                reference: self.reference.name(),
             }),
             None => Ok(()),
         }
     }
 
-    fn keys(&self, wanted: impl Fn(&Entry<'_>) -> bool) -> Vec<Key<'a>> {
-        let mut keys: Vec<Key<'a>> = self
-            .entries
+    fn keys<'a>(&self, entries: &[Entry<'a>], wanted: impl Fn(&Entry<'_>) -> bool) -> Vec<Key<'a>> {
+        let mut keys: Vec<Key<'a>> = entries
             .iter()
             .enumerate()
             .filter(|(_, entry)| !entry.passed_over && wanted(entry))
             .map(|(id, entry)| {
-                let (score, score64) = self.path_scores.of(entry);
+                let (score, score64) = self.of(entry);
                 Key {
                     text: entry.text,
                     id: id as u32,
@@ -138,39 +149,49 @@ impl<'a> Vocab<'a> {
         keys.sort_unstable_by_key(|key| key.text);
         keys
     }
+}
 
-    /// What takes part in segmentation, sorted by text.
-    pub(crate) fn trie_keys(&self) -> Vec<Key<'a>> {
-        self.keys(|entry| matches!(entry.piece_type, PieceType::Normal | PieceType::UserDefined))
-    }
+/// The ids of the wanted entries that can be looked up, sorted by text, then id.
+pub(crate) fn named_ids(entries: &[Entry<'_>], wanted: impl Fn(&Entry<'_>) -> bool) -> Vec<u32> {
+    let mut ids: Vec<u32> = (0..entries.len() as u32)
+        .filter(|&id| {
+            let entry = &entries[id as usize];
+            !entry.passed_over && wanted(entry)
+        })
+        .collect();
+    ids.sort_unstable_by_key(|&id| (entries[id as usize].text, id));
+    ids
+}
 
-    /// What the normalizer leaves alone, sorted by text.
-    pub(crate) fn symbol_keys(&self) -> Vec<Key<'a>> {
-        self.keys(|entry| entry.piece_type == PieceType::UserDefined)
-    }
-
-    /// Ids that are found by text but are not in the trie, sorted by text, then id.
-    pub(crate) fn named_ids(&self) -> Vec<u32> {
-        let mut ids: Vec<u32> = (0..self.entries.len() as u32)
-            .filter(|&id| {
-                let entry = &self.entries[id as usize];
-                !entry.passed_over
-                    && (entry.piece_type.is_reserved() || entry.piece_type == PieceType::Unused)
-            })
-            .collect();
-        ids.sort_unstable_by_key(|&id| (self.entries[id as usize].text, id));
-        ids
-    }
-
-    /// The id of every byte's fallback piece.
-    pub(crate) fn byte_ids(&self) -> [u32; 256] {
-        let mut ids = [NO_ID; 256];
-        for (id, entry) in self.entries.iter().enumerate() {
-            if let (PieceType::Byte, Some(byte)) = (entry.piece_type, byte_of(entry.text)) {
-                ids[usize::from(byte)] = id as u32;
-            }
+/// The id of every byte's piece.
+fn byte_ids(entries: &[Entry<'_>]) -> [u32; 256] {
+    let mut ids = [NO_ID; 256];
+    for (id, entry) in entries.iter().enumerate() {
+        if let (PieceType::Byte, Some(byte)) = (entry.piece_type, byte_of(entry.text)) {
+            ids[usize::from(byte)] = id as u32;
         }
-        ids
+    }
+    ids
+}
+
+/// The model's pieces by id.
+pub(crate) fn model_vocab(model: &Model, ids: IdMap) -> Result<Vec<Entry<'_>>, CompileError> {
+    let entries = match ids {
+        IdMap::Fairseq => fairseq_entries(model)?,
+        _ => model_entries(model).collect(),
+    };
+    check_count(entries.len())?;
+    Ok(entries)
+}
+
+/// Ids are 32-bit numbers, the greatest of which means that there is none.
+pub(crate) fn check_count(count: usize) -> Result<(), CompileError> {
+    match u32::try_from(count) {
+        Ok(count) if count != NO_ID => Ok(()),
+        _ => Err(CompileError::TooLarge {
+            what: "the number of pieces",
+            limit: u64::from(NO_ID) - 1,
+        }),
     }
 }
 

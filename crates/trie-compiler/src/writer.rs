@@ -4,26 +4,31 @@ use std::borrow::Cow;
 
 use sha2::{Digest, Sha256};
 use trie_format::{
-    ENDIAN_MARK, FORMAT_MAJOR, FORMAT_MINOR, HEADER_LEN, Header, MAGIC, Metadata, NODE_FILE_ALIGN,
-    NODE_FILE_ALIGN_FROM, NormalizerFlags, SECTION_ALIGN, SECTION_REQUIRED, SectionEntry,
-    SectionKind, TextRange, checksum, image_id,
+    ENDIAN_MARK, FORMAT_MAJOR, FORMAT_MINOR, HEADER_LEN, Header, IdMap, MAGIC, Metadata,
+    NODE_FILE_ALIGN, NODE_FILE_ALIGN_FROM, NormalizerFlags, Reference, SECTION_ALIGN,
+    SECTION_REQUIRED, SectionEntry, SectionKind, TextRange, checksum, image_id,
 };
 
-use crate::Options;
 use crate::charsmap::Charsmap;
 use crate::error::CompileError;
-use crate::model::{Model, Normalizer};
+use crate::hf::steps::Sections;
+use crate::model::Normalizer;
 use crate::trie::Trie;
 use crate::vocab::Vocab;
 
 /// Everything that goes into an image.
 pub(crate) struct Parts<'a> {
     pub(crate) source: &'a [u8],
-    pub(crate) options: &'a Options,
-    pub(crate) model: &'a Model,
+    pub(crate) reference: Reference,
+    pub(crate) ids: IdMap,
     pub(crate) vocab: &'a Vocab<'a>,
     pub(crate) trie: &'a Trie,
     pub(crate) symbols: Option<&'a Trie>,
+    pub(crate) unk_surface: &'a [u8],
+    pub(crate) normalizer: Option<&'a Normalizer>,
+    pub(crate) charsmap: Option<&'a Charsmap>,
+    pub(crate) denormalizer: Option<&'a Normalizer>,
+    pub(crate) pipeline: Option<&'a Sections>,
 }
 
 struct Section<'a> {
@@ -55,35 +60,65 @@ pub(crate) fn image(parts: &Parts<'_>) -> Result<Vec<u8>, CompileError> {
     sections.push(Section::new(SectionKind::Metadata, metadata));
     sections.push(Section::new(SectionKind::Texts, texts));
     push_pieces(&mut sections, parts.vocab)?;
-    if parts.model.byte_fallback {
-        let ids = bytemuck::bytes_of(&parts.vocab.byte_ids()).to_vec();
+    if let Some(ids) = &parts.vocab.byte_ids {
+        let ids: &[u8] = bytemuck::bytes_of(ids);
         sections.push(Section::new(SectionKind::ByteIds, ids));
     }
-    let normalizers = [
+    let denormalizer = parts.denormalizer.and_then(|d| d.charsmap.as_ref());
+    for (charsmap, units_kind, texts_kind) in [
         (
-            Some(&parts.model.normalizer),
+            parts.charsmap,
             SectionKind::CharsmapUnits,
             SectionKind::CharsmapTexts,
         ),
         (
-            parts.model.denormalizer.as_ref(),
+            denormalizer,
             SectionKind::DenormalizerUnits,
             SectionKind::DenormalizerTexts,
         ),
-    ];
-    for (normalizer, units_kind, texts_kind) in normalizers {
-        if let Some(Charsmap { units, texts, .. }) = normalizer.and_then(|n| n.charsmap.as_ref()) {
-            sections.push(Section::new(units_kind, bytemuck::cast_slice(units)));
+    ] {
+        if let Some(Charsmap { units, texts, .. }) = charsmap {
+            let units: &[u8] = bytemuck::cast_slice(units);
+            sections.push(Section::new(units_kind, units));
             sections.push(Section::new(texts_kind, texts));
         }
     }
-    if let Some(symbols) = parts.symbols {
-        let nodes = bytemuck::cast_slice(&symbols.nodes);
-        sections.push(Section::new(SectionKind::SymbolNodes, nodes));
+    if let Some(pipeline) = parts.pipeline {
+        push_pipeline(&mut sections, pipeline);
     }
-    let nodes = bytemuck::cast_slice(&parts.trie.nodes);
-    sections.push(Section::new(SectionKind::Nodes, nodes));
+    if let Some(symbols) = parts.symbols {
+        push_nodes(&mut sections, SectionKind::SymbolNodes, symbols);
+    }
+    push_nodes(&mut sections, SectionKind::Nodes, parts.trie);
     Ok(assemble(&sections))
+}
+
+fn push_nodes<'a>(sections: &mut Vec<Section<'a>>, kind: SectionKind, trie: &'a Trie) {
+    let nodes: &[u8] = bytemuck::cast_slice(&trie.nodes);
+    sections.push(Section::new(kind, nodes));
+}
+
+fn push_pipeline<'a>(sections: &mut Vec<Section<'a>>, pipeline: &'a Sections) {
+    let mut push = |kind, bytes: &'a [u8]| sections.push(Section::new(kind, bytes));
+    push(SectionKind::Steps, bytemuck::cast_slice(&pipeline.steps));
+    push(
+        SectionKind::CharRanges,
+        bytemuck::cast_slice(&pipeline.ranges),
+    );
+    push(
+        SectionKind::CharRules,
+        bytemuck::cast_slice(&pipeline.rules),
+    );
+    push(
+        SectionKind::AddedTokens,
+        bytemuck::cast_slice(&pipeline.added),
+    );
+    if let Some(trie) = &pipeline.added_trie {
+        push_nodes(sections, SectionKind::AddedNodes, trie);
+    }
+    if let Some(trie) = &pipeline.normalized_added_trie {
+        push_nodes(sections, SectionKind::NormalizedAddedNodes, trie);
+    }
 }
 
 fn push_pieces<'a>(sections: &mut Vec<Section<'a>>, vocab: &Vocab<'_>) -> Result<(), CompileError> {
@@ -112,7 +147,7 @@ fn push_pieces<'a>(sections: &mut Vec<Section<'a>>, vocab: &Vocab<'_>) -> Result
     push(SectionKind::PieceTypes, types);
     push(
         SectionKind::NamedIds,
-        bytemuck::cast_slice(&vocab.named_ids()).to_vec(),
+        bytemuck::cast_slice(&vocab.named_ids).to_vec(),
     );
     Ok(())
 }
@@ -124,22 +159,15 @@ fn offset_u32(value: usize, what: &'static str) -> Result<u32, CompileError> {
     })
 }
 
-fn max_rule_bytes(normalizer: Option<&Normalizer>) -> u32 {
-    let charsmap = normalizer.and_then(|normalizer| normalizer.charsmap.as_ref());
+fn max_rule_bytes(charsmap: Option<&Charsmap>) -> u32 {
     charsmap.map_or(0, |charsmap| charsmap.max_key_bytes)
 }
 
 /// The metadata archive and the texts it refers to.
 fn metadata(parts: &Parts<'_>) -> Result<(Vec<u8>, Vec<u8>), CompileError> {
-    let Parts {
-        source,
-        options,
-        model,
-        vocab,
-        trie,
-        symbols,
-    } = parts;
-    let mut texts = Vec::new();
+    let Parts { vocab, trie, .. } = parts;
+    // The pipeline refers to its texts from the start of the section.
+    let mut texts = parts.pipeline.map_or_else(Vec::new, |p| p.texts.clone());
     let mut add_text = |text: &[u8]| -> Result<TextRange, CompileError> {
         let start = offset_u32(texts.len(), "the metadata's texts")?;
         texts.extend_from_slice(text);
@@ -155,29 +183,31 @@ fn metadata(parts: &Parts<'_>) -> Result<(Vec<u8>, Vec<u8>), CompileError> {
         escape_whitespaces: false,
         whitespace_as_suffix: false,
     };
+    let denormalizer = parts.denormalizer.and_then(|d| d.charsmap.as_ref());
     let metadata = Metadata {
-        unk_score64: f64::from(vocab.unk_score),
-        source_len: source.len() as u64,
-        source_sha256: Sha256::digest(source).into(),
-        unk_score: vocab.unk_score,
+        unk_score64: vocab.unk_score,
+        source_len: parts.source.len() as u64,
+        source_sha256: Sha256::digest(parts.source).into(),
+        unk_score: vocab.unk_score as f32,
         piece_count: vocab.entries.len() as u32,
         node_count: trie.node_count,
         max_piece_bytes: trie.max_key_bytes,
-        max_symbol_bytes: symbols.map_or(0, |symbols| symbols.max_key_bytes),
-        max_rule_bytes: max_rule_bytes(Some(&model.normalizer)),
-        max_denormalizer_rule_bytes: max_rule_bytes(model.denormalizer.as_ref()),
+        max_symbol_bytes: parts.symbols.map_or(0, |symbols| symbols.max_key_bytes),
+        max_added_bytes: parts.pipeline.map_or(0, Sections::max_added_bytes),
+        max_rule_bytes: max_rule_bytes(parts.charsmap),
+        max_denormalizer_rule_bytes: max_rule_bytes(denormalizer),
         unk_id: vocab.unk_id,
         bos_id: vocab.bos_id,
         eos_id: vocab.eos_id,
         pad_id: vocab.pad_id,
         mask_id: vocab.mask_id,
-        unk_surface: add_text(&model.unk_surface)?,
+        unk_surface: add_text(parts.unk_surface)?,
         compiler_version: add_text(env!("CARGO_PKG_VERSION").as_bytes())?,
-        normalizer: model.normalizer.flags,
-        denormalizer: model.denormalizer.as_ref().map_or(OFF, |d| d.flags),
-        reference: options.reference,
-        id_map: options.ids,
-        byte_fallback: model.byte_fallback,
+        normalizer: parts.normalizer.map_or(OFF, |normalizer| normalizer.flags),
+        denormalizer: parts.denormalizer.map_or(OFF, |d| d.flags),
+        reference: parts.reference,
+        id_map: parts.ids,
+        byte_fallback: vocab.byte_ids.is_some(),
     };
     let archive = rkyv::to_bytes::<rkyv::rancor::Failure>(&metadata)?;
     Ok((archive.to_vec(), texts))

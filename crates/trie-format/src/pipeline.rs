@@ -181,6 +181,24 @@ pub struct PipelineView<'a> {
 }
 
 impl<'a> PipelineView<'a> {
+    /// A view of tables that are not (yet) in an image. Nothing is checked.
+    #[must_use]
+    pub fn new(
+        steps: &'a [Step],
+        ranges: &'a [CharRange],
+        rules: &'a [CharRule],
+        added: &'a [AddedToken],
+        texts: &'a [u8],
+    ) -> Self {
+        Self {
+            steps,
+            ranges,
+            rules,
+            added,
+            texts,
+        }
+    }
+
     /// The steps, in order.
     #[must_use]
     pub fn steps(&self) -> &'a [Step] {

@@ -173,13 +173,13 @@ impl<'a> Sections<'a> {
         let Some(steps) = self.optional_slice(SectionKind::Steps)? else {
             return Ok(None);
         };
-        Ok(Some(PipelineView {
+        Ok(Some(PipelineView::new(
             steps,
-            ranges: self.required_slice(SectionKind::CharRanges)?,
-            rules: self.required_slice(SectionKind::CharRules)?,
-            added: self.required_slice(SectionKind::AddedTokens)?,
+            self.required_slice(SectionKind::CharRanges)?,
+            self.required_slice(SectionKind::CharRules)?,
+            self.required_slice(SectionKind::AddedTokens)?,
             texts,
-        }))
+        )))
     }
 }
 

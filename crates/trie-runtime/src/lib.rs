@@ -5,6 +5,7 @@
 //! trie       walks over 64-byte nodes, unchecked because the image is validated
 //! normalize  the model's rules and whitespace switches, as SentencePiece applies them
 //! viterbi    the best segmentation, in the arithmetic of the image's reference
+//! hf         everything that Hugging Face `tokenizers` does around the model
 //! tokenizer  text -> ids, ids -> text, look-ups
 //! scratch    the caller's buffers
 //! ```
@@ -30,6 +31,7 @@
 mod decode;
 mod embed;
 mod error;
+mod hf;
 mod image;
 mod normalize;
 mod report;

@@ -6,11 +6,12 @@ use trie_format::{NO_ID, PieceType, Reference, ValidImage};
 
 use crate::decode::Decoder;
 use crate::error::DecodeError;
+use crate::hf;
 use crate::image::Image;
 use crate::normalize::Normalizer;
 use crate::scratch::Scratch;
 use crate::trie::Trie;
-use crate::viterbi::{Mixed, Single, backtrack, segment};
+use crate::viterbi::{Mixed, Single, UnkScore, backtrack, segment};
 
 /// A tokenizer over an [`Image`]. Immutable, `Send + Sync`; clones share the image.
 #[derive(Debug, Clone)]
@@ -22,8 +23,12 @@ pub struct Tokenizer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct EncodeOptions {
-    /// Put the model's begin and end ids, those it has, around the text's.
+    /// Put the model's begin and end ids, those it has, around the text's; under the Hugging Face
+    /// reference, its template for one sequence.
     pub add_special_tokens: bool,
+    /// Under the Hugging Face reference: names of special tokens inside the text are text
+    /// (`encode_special_tokens` in `tokenizers`). Under the others they always are.
+    pub special_tokens_as_text: bool,
 }
 
 impl EncodeOptions {
@@ -31,6 +36,13 @@ impl EncodeOptions {
     #[must_use]
     pub fn with_special_tokens(mut self, add: bool) -> Self {
         self.add_special_tokens = add;
+        self
+    }
+
+    /// These options, with or without taking names of special tokens inside the text for text.
+    #[must_use]
+    pub fn with_special_tokens_as_text(mut self, as_text: bool) -> Self {
+        self.special_tokens_as_text = as_text;
         self
     }
 }
@@ -106,6 +118,12 @@ impl Tokenizer {
     /// `scratch` has seen its largest input nothing is allocated.
     #[must_use]
     pub fn encode<'s>(&self, input: impl AsRef<[u8]>, scratch: &'s mut Scratch) -> &'s [u32] {
+        let image = self.image.view();
+        if let Some(pipeline) = image.pipeline() {
+            let options = EncodeOptions::default();
+            hf::encode::encode(image, &pipeline, input.as_ref(), &options, scratch);
+            return &scratch.ids;
+        }
         self.segment(input.as_ref(), scratch);
         self.collect::<false>(scratch);
         scratch.ids.reverse();
@@ -120,7 +138,24 @@ impl Tokenizer {
         options: &EncodeOptions,
         scratch: &'s mut Scratch,
     ) -> Encoding<'s> {
-        self.segment(input.as_ref(), scratch);
+        match self.image.view().pipeline() {
+            Some(pipeline) => {
+                let image = self.image.view();
+                hf::encode::encode(image, &pipeline, input.as_ref(), options, scratch);
+            }
+            None => self.encode_with_spans(input.as_ref(), options, scratch),
+        }
+        Encoding {
+            ids: &scratch.ids,
+            spans: &scratch.spans,
+            normalized: &scratch.normalized,
+            image: *self.image.view(),
+        }
+    }
+
+    /// The ids and spans of `input` under a SentencePiece reference.
+    fn encode_with_spans(&self, input: &[u8], options: &EncodeOptions, scratch: &mut Scratch) {
+        self.segment(input, scratch);
         let special = self.special_ids();
         scratch.ids.clear();
         scratch.spans.clear();
@@ -136,12 +171,6 @@ impl Tokenizer {
         push_special(special.bos, scratch);
         scratch.ids.reverse();
         scratch.spans.reverse();
-        Encoding {
-            ids: &scratch.ids,
-            spans: &scratch.spans,
-            normalized: &scratch.normalized,
-            image: *self.image.view(),
-        }
     }
 
     /// The ids of `input` in a vector of their own: [`Tokenizer::encode`] for callers without a scratch.
@@ -157,11 +186,14 @@ impl Tokenizer {
         let image = self.image.view();
         Normalizer::new(image).normalize(input, &mut scratch.normalized);
         let trie = Trie::pieces(image);
-        let unk_score = image.metadata().unk_score.to_native();
+        let unk = UnkScore {
+            single: image.metadata().unk_score.to_native(),
+            double: image.metadata().unk_score64.to_native(),
+        };
         let (text, cells) = (&scratch.normalized, &mut scratch.cells);
         match image.metadata().reference.into() {
-            Reference::SentencePiece021 => segment::<Mixed>(trie, unk_score, text, cells),
-            _ => segment::<Single>(trie, unk_score, text, cells),
+            Reference::SentencePiece021 => segment::<Mixed>(trie, unk, text, cells),
+            _ => segment::<Single>(trie, unk, text, cells),
         }
     }
 
@@ -211,9 +243,18 @@ impl Tokenizer {
         }
     }
 
-    /// `input` as the model sees it, borrowed from `scratch`.
+    /// `input` as the model sees it, borrowed from `scratch`. Under the Hugging Face reference: what the
+    /// normalizer makes of it, before added tokens are looked for and words are split.
     #[must_use]
     pub fn normalize<'s>(&self, input: impl AsRef<[u8]>, scratch: &'s mut Scratch) -> &'s [u8] {
+        if let Some(pipeline) = self.image.view().pipeline() {
+            return hf::encode::normalize_only(
+                self.image.view(),
+                &pipeline,
+                input.as_ref(),
+                scratch,
+            );
+        }
         Normalizer::new(self.image.view()).normalize(input.as_ref(), &mut scratch.normalized);
         &scratch.normalized
     }
@@ -228,7 +269,11 @@ impl Tokenizer {
         ids: &[u32],
         scratch: &'s mut Scratch,
     ) -> Result<&'s [u8], DecodeError> {
-        let mut decoder = Decoder::new(*self.image.view(), &mut scratch.raw);
+        let image = self.image.view();
+        if let Some(pipeline) = image.pipeline() {
+            return hf::decode::decode_ids(image, &pipeline, ids, &mut scratch.raw);
+        }
+        let mut decoder = Decoder::new(*image, &mut scratch.raw);
         for &id in ids {
             decoder.push_id(id)?;
         }
@@ -244,7 +289,11 @@ impl Tokenizer {
         pieces: impl IntoIterator<Item = Piece>,
         scratch: &'s mut Scratch,
     ) -> &'s [u8] {
-        let mut decoder = Decoder::new(*self.image.view(), &mut scratch.raw);
+        let image = self.image.view();
+        if let Some(pipeline) = image.pipeline() {
+            return hf::decode::decode_pieces(&pipeline, pieces, &mut scratch.raw);
+        }
+        let mut decoder = Decoder::new(*image, &mut scratch.raw);
         for piece in pieces {
             let piece = piece.as_ref();
             decoder.push_piece(piece, self.piece_to_id(piece));

@@ -12,7 +12,8 @@
 //!
 //! Invariant: whatever the reference takes into account is either in the [`HfModel`] or the file is
 //! refused with the path of what cannot be expressed. Fields that the reference passes over are passed
-//! over here too.
+//! over here too. Beyond the reference, templates may be written as texts (`"<s> $A </s>"`), as its
+//! constructors take them.
 //!
 //! Scores: the reference reads them with `serde_json` and only its default features. Without
 //! `float_roundtrip`, long decimal fractions may come out one unit in the last place beside the nearest

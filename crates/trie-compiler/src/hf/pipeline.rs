@@ -50,8 +50,14 @@ pub(crate) enum Pattern {
 
 pub(crate) enum NormalizerStep {
     Precompiled(Charsmap),
-    Replace { pattern: Pattern, content: String },
-    Strip { left: bool, right: bool },
+    Replace {
+        pattern: Pattern,
+        content: String,
+    },
+    Strip {
+        left: bool,
+        right: bool,
+    },
     Prepend(String),
     Nfc,
     Nfd,
@@ -125,8 +131,14 @@ pub(crate) enum DecoderStep {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TemplateItem {
     /// Sequence 0 (A) or 1 (B).
-    Sequence { index: u8, type_id: u32 },
-    Special { id: u32, type_id: u32 },
+    Sequence {
+        index: u8,
+        type_id: u32,
+    },
+    Special {
+        id: u32,
+        type_id: u32,
+    },
 }
 
 /// What is put around one sequence, and around and between two.

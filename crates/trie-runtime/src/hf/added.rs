@@ -60,7 +60,9 @@ pub(crate) fn cut(
         && at < text.len()
     {
         let mut longest = None;
-        trie.prefixes(&text.as_bytes()[at..], |len, node| longest = Some((len, node.id)));
+        trie.prefixes(&text.as_bytes()[at..], |len, node| {
+            longest = Some((len, node.id))
+        });
         let token = longest.and_then(|(len, index)| Some((len, tokens.get(index as usize)?)));
         let Some((len, token)) = token else {
             at += 1;
@@ -77,7 +79,8 @@ pub(crate) fn cut(
             continue;
         };
         if has(AddedToken::SINGLE_WORD)
-            && (classes.is_word(before.chars().next_back()) || classes.is_word(after.chars().next()))
+            && (classes.is_word(before.chars().next_back())
+                || classes.is_word(after.chars().next()))
         {
             continue;
         }

@@ -1,10 +1,11 @@
 //! Decoder steps, tokens to text.
 
 use trie_format::pipeline::{Step, StepKind};
-use trie_format::{PipelineView, ValidImage};
+use trie_format::{PieceType, PipelineView, ValidImage};
 
-use super::normalize::{pattern, str_of};
-use super::replace::replace;
+use crate::error::DecodeError;
+
+use trie_normalize::{pattern_of, replace, str_of};
 
 /// A list of token texts in one buffer.
 #[derive(Debug, Default)]
@@ -22,38 +23,63 @@ impl Tokens {
 
     fn iter(&self) -> impl Iterator<Item = &str> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end])
+        starts
+            .zip(&self.ends)
+            .map(|(start, &end)| &self.text[start..end])
     }
 }
 
-/// Appends to `out` what the decoder steps make of `tokens`. Without a decoder, tokens are joined by spaces.
-pub(crate) fn decode<'t>(
+/// The text of `ids` in `out`, without special tokens.
+pub(crate) fn decode_ids<'o>(
     image: &ValidImage<'_>,
     pipeline: &PipelineView<'_>,
-    tokens: impl Iterator<Item = &'t [u8]>,
-    out: &mut Vec<u8>,
-) {
-    let _ = image;
-    let mut list = Tokens::default();
-    tokens.for_each(|token| list.push(&String::from_utf8_lossy(token)));
+    ids: &[u32],
+    out: &'o mut Vec<u8>,
+) -> Result<&'o [u8], DecodeError> {
+    let pieces = image.pieces();
+    let mut tokens = Tokens::default();
+    for &id in ids {
+        let text = pieces.text(id).ok_or(DecodeError::UnknownId {
+            id,
+            count: pieces.len(),
+        })?;
+        if pieces.piece_type(id) != Some(PieceType::Control) {
+            tokens.push(&String::from_utf8_lossy(text));
+        }
+    }
+    Ok(decode(pipeline, tokens, out))
+}
+
+/// The text of tokens in `out`.
+pub(crate) fn decode_pieces<'o, Piece: AsRef<[u8]>>(
+    pipeline: &PipelineView<'_>,
+    pieces: impl IntoIterator<Item = Piece>,
+    out: &'o mut Vec<u8>,
+) -> &'o [u8] {
+    let mut tokens = Tokens::default();
+    for piece in pieces {
+        tokens.push(&String::from_utf8_lossy(piece.as_ref()));
+    }
+    decode(pipeline, tokens, out)
+}
+
+/// Puts into `out` what the decoder steps make of `tokens`. Without a decoder, they are joined by spaces.
+fn decode<'o>(pipeline: &PipelineView<'_>, mut tokens: Tokens, out: &'o mut Vec<u8>) -> &'o [u8] {
+    out.clear();
     let mut decoded = false;
     for step in pipeline.steps() {
-        let Some(next) = decode_step(pipeline, step, &list) else {
-            continue;
-        };
-        decoded = true;
-        list = next;
+        if let Some(next) = decode_step(pipeline, step, &tokens) {
+            decoded = true;
+            tokens = next;
+        }
     }
-    if decoded {
-        out.extend_from_slice(list.text.as_bytes());
-        return;
-    }
-    for (i, token) in list.iter().enumerate() {
-        if i > 0 {
+    for (i, token) in tokens.iter().enumerate() {
+        if i > 0 && !decoded {
             out.push(b' ');
         }
         out.extend_from_slice(token.as_bytes());
     }
+    out
 }
 
 /// The tokens after `step`, if it is a decoder step.
@@ -69,7 +95,7 @@ fn decode_step(pipeline: &PipelineView<'_>, step: &Step, tokens: &Tokens) -> Opt
         }
         StepKind::DecodeReplaceLiteral | StepKind::DecodeReplaceRun => {
             for token in tokens.iter() {
-                replace(token, pattern(pipeline, step), text, &mut next.text);
+                replace(token, pattern_of(pipeline, step), text, &mut next.text);
                 next.ends.push(next.text.len());
             }
         }

@@ -1,10 +1,10 @@
 //! The whole way from text to ids.
 
-use trie_format::{NO_ID, PipelineView, ValidImage};
 use trie_format::pipeline::StepKind;
+use trie_format::{NO_ID, PipelineView, ValidImage};
+use trie_normalize::normalize;
 
 use super::added::{Classes, cut};
-use super::normalize::normalize;
 use super::split::pre_tokenize;
 use super::{Buffers, Part};
 use crate::scratch::Scratch;
@@ -64,6 +64,30 @@ pub(crate) fn encode(
     }
 }
 
+/// What the normalizer steps make of `input`, borrowed from `scratch`.
+pub(crate) fn normalize_only<'s>(
+    image: &ValidImage<'_>,
+    pipeline: &PipelineView<'_>,
+    input: &[u8],
+    scratch: &'s mut Scratch,
+) -> &'s [u8] {
+    let Buffers {
+        repaired,
+        normalized,
+        next_text,
+        ..
+    } = &mut scratch.steps;
+    let text = match std::str::from_utf8(input) {
+        Ok(text) => text,
+        Err(_) => {
+            repair(input, repaired);
+            repaired
+        }
+    };
+    normalize(image.charsmap(), pipeline, text, normalized, next_text);
+    normalized.as_bytes()
+}
+
 /// An id that no text stands behind.
 fn push_id(id: u32, scratch: &mut Scratch) {
     let end = scratch.normalized.len();
@@ -113,7 +137,7 @@ impl Encoder<'_> {
             let mut normalized = std::mem::take(&mut buffers.normalized);
             let mut at_start = outer.start == 0;
             at_start &= normalize(
-                &self.image,
+                self.image.charsmap(),
                 &self.pipeline,
                 part,
                 &mut normalized,

@@ -3,7 +3,6 @@
 //!
 //! ```text
 //! added      added tokens, cut out in one pass
-//! normalize  normalizer steps, text -> text
 //! split      pre-tokenizer steps, text -> words
 //! encode     all of it
 //! decode     decoder steps, tokens -> text
@@ -14,11 +13,7 @@
 pub(crate) mod added;
 pub(crate) mod decode;
 pub(crate) mod encode;
-mod normalize;
-mod replace;
 mod split;
-
-pub(crate) use normalize::normalize;
 
 /// A part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +50,6 @@ impl Buffers {
             + self.next_text.capacity()
             + self.normalized.capacity()
             + (self.parts.capacity() + self.next_parts.capacity()) * size_of::<Part>()
-            + (self.found.capacity() + self.found_normalized.capacity())
-                * size_of::<added::Found>()
+            + (self.found.capacity() + self.found_normalized.capacity()) * size_of::<added::Found>()
     }
 }

@@ -3,8 +3,8 @@
 use trie_format::PipelineView;
 use trie_format::pipeline::{CharClass, SplitBehavior, Step, StepKind};
 
-use super::normalize::str_of;
 use super::{Buffers, Part};
+use trie_normalize::str_of;
 
 /// Runs the pre-tokenizer steps over the parts in `buffers`.
 pub(super) fn pre_tokenize(pipeline: &PipelineView<'_>, buffers: &mut Buffers) {
@@ -16,7 +16,9 @@ pub(super) fn pre_tokenize(pipeline: &PipelineView<'_>, buffers: &mut Buffers) {
                 let class = pipeline.class(step.n[0], step.n[1]);
                 let behavior =
                     SplitBehavior::from_number(step.flags).unwrap_or(SplitBehavior::Isolated);
-                each_part(buffers, |text, push| split_class(class, behavior, text, push));
+                each_part(buffers, |text, push| {
+                    split_class(class, behavior, text, push)
+                });
             }
             Some(StepKind::Words) => {
                 let word = pipeline.class(step.n[0], step.n[1]);

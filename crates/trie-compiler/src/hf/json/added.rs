@@ -22,7 +22,10 @@ pub(super) struct Added {
 /// Reads `added_tokens`.
 ///
 /// The `id` in the file counts for nothing: the reference only warns when it gives another one.
-pub(super) fn read(node: Option<&Node<'_>>, vocab: &[(String, f64)]) -> Result<Added, CompileError> {
+pub(super) fn read(
+    node: Option<&Node<'_>>,
+    vocab: &[(String, f64)],
+) -> Result<Added, CompileError> {
     let mut tokens = Vec::new();
     if let Some(node) = node {
         for item in node.items()? {
@@ -38,7 +41,9 @@ fn read_token(node: &Node<'_>) -> Result<AddedToken, CompileError> {
     let text = content.text()?;
     if text.len() > MAX_PIECE_BYTES as usize {
         let len = text.len();
-        return content.fail(format!("is {len} bytes long: tokens must be shorter than 8,000 bytes"));
+        return content.fail(format!(
+            "is {len} bytes long: tokens must be shorter than 8,000 bytes"
+        ));
     }
     Ok(AddedToken {
         id: node.field("id")?.number()?,
@@ -95,7 +100,10 @@ fn assign(tokens: Vec<AddedToken>, vocab: &[(String, f64)]) -> Result<Added, Com
     };
     for token in tokens {
         // The reference passes over empty tokens; a repeated one is taken out with its first.
-        let Some(known) = ids.remove(&token.content).filter(|_| !token.content.is_empty()) else {
+        let Some(known) = ids
+            .remove(&token.content)
+            .filter(|_| !token.content.is_empty())
+        else {
             continue;
         };
         let id = known.unwrap_or_else(|| {

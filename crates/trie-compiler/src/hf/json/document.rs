@@ -70,9 +70,10 @@ impl Document {
 
     /// Takes the model out and checks it.
     pub(super) fn model(&mut self) -> Result<UnigramModel, CompileError> {
-        let raw = self.model.take().ok_or_else(|| {
-            refuse("model", "is missing; is this a complete tokenizer.json?")
-        })?;
+        let raw = self
+            .model
+            .take()
+            .ok_or_else(|| refuse("model", "is missing; is this a complete tokenizer.json?"))?;
         raw.check()
     }
 }
@@ -176,7 +177,10 @@ impl RawModel {
 
 fn check_vocab(vocab: &[(String, f64)]) -> Result<(), CompileError> {
     if vocab.is_empty() {
-        return Err(refuse("model.vocab", "is empty: there is nothing to segment with"));
+        return Err(refuse(
+            "model.vocab",
+            "is empty: there is nothing to segment with",
+        ));
     }
     for (index, (text, score)) in vocab.iter().enumerate() {
         if text.len() > MAX_PIECE_BYTES as usize {
@@ -245,7 +249,15 @@ impl<'de> Visitor<'de> for DocumentVisitor<'_> {
                     return Err(M::Error::duplicate_field("model"));
                 }
                 "model" => document.model = Some(map.next_value_seed(ModelVisitor(self.0))?),
-                key => read_part(key, &PARTS, &mut document.parts, &mut map)?,
+                key if PARTS.contains(&key) => {
+                    read_part(key, &PARTS, &mut document.parts, &mut map)?;
+                }
+                // Elsewhere unknown fields are passed over; here they are an error in the reference.
+                key => {
+                    let name = quoted(key);
+                    let reason = format!("unknown field {name}, which tokenizers refuses too");
+                    return Err(M::Error::custom(reason));
+                }
             }
         }
         Ok(document)

@@ -8,8 +8,7 @@ use crate::hf::pipeline::{
     Direction, Padding, PostProcessor, TemplateItem, Truncation, TruncationStrategy,
 };
 
-const DIRECTIONS: [(&str, Direction); 2] =
-    [("Left", Direction::Left), ("Right", Direction::Right)];
+const DIRECTIONS: [(&str, Direction); 2] = [("Left", Direction::Left), ("Right", Direction::Right)];
 
 const STRATEGIES: [(&str, TruncationStrategy); 3] = [
     ("LongestFirst", TruncationStrategy::LongestFirst),
@@ -125,7 +124,8 @@ mod tests {
     #[test]
     fn impossible_truncation_is_refused() {
         let with = |max_length, stride| {
-            let value = json!({"max_length": max_length, "strategy": "OnlyFirst", "stride": stride});
+            let value =
+                json!({"max_length": max_length, "strategy": "OnlyFirst", "stride": stride});
             read_truncation(&value).map_err(|error| error.to_string())
         };
         assert!(with(2, 0).is_ok());
@@ -166,7 +166,10 @@ mod tests {
         value["strategy"] = json!({"Fixed": 128});
         value["pad_to_multiple_of"] = json!(8);
         let fixed = read(&value).unwrap();
-        assert_eq!((fixed.fixed, fixed.pad_to_multiple_of), (Some(128), Some(8)));
+        assert_eq!(
+            (fixed.fixed, fixed.pad_to_multiple_of),
+            (Some(128), Some(8))
+        );
         value["pad_id"] = json!(-1);
         assert_eq!(
             read(&value).unwrap_err(),

@@ -38,7 +38,8 @@ type Ranges = Vec<(char, char)>;
 /// Why a pattern is refused.
 type Refusal = &'static str;
 
-const NOT_A_RUN: Refusal = "only plain texts and repetitions of one character or class can be compiled";
+const NOT_A_RUN: Refusal =
+    "only plain texts and repetitions of one character or class can be compiled";
 const MAY_BE_EMPTY: Refusal = "it can match the empty text";
 
 /// Reads `{"String": …}` or `{"Regex": …}`.
@@ -272,9 +273,18 @@ mod tests {
         assert_eq!(from_regex("[ ]"), run_of(&space, 1, Some(1)));
         assert_eq!(from_regex(r"\s+"), run_of(&SPACES, 1, None));
         assert_eq!(from_regex(r"\s\s+"), run_of(&SPACES, 2, None));
-        assert_eq!(from_regex(r"[\n\r]"), run_of(&[('\n', '\n'), ('\r', '\r')], 1, Some(1)));
-        assert_eq!(from_regex(r"[\t-\x0c\r ]+"), run_of(&[('\t', '\r'), (' ', ' ')], 1, None));
-        assert_eq!(from_regex(r"[b-da-c\u2581]"), run_of(&[('a', 'd'), ('▁', '▁')], 1, Some(1)));
+        assert_eq!(
+            from_regex(r"[\n\r]"),
+            run_of(&[('\n', '\n'), ('\r', '\r')], 1, Some(1))
+        );
+        assert_eq!(
+            from_regex(r"[\t-\x0c\r ]+"),
+            run_of(&[('\t', '\r'), (' ', ' ')], 1, None)
+        );
+        assert_eq!(
+            from_regex(r"[b-da-c\u2581]"),
+            run_of(&[('a', 'd'), ('▁', '▁')], 1, Some(1))
+        );
     }
 
     #[test]
@@ -285,14 +295,21 @@ mod tests {
         assert_eq!(
             from_regex("[^\u{d7ff}\u{e001}]"),
             run_of(
-                &[('\0', '\u{d7fe}'), ('\u{e000}', '\u{e000}'), ('\u{e002}', char::MAX)],
+                &[
+                    ('\0', '\u{d7fe}'),
+                    ('\u{e000}', '\u{e000}'),
+                    ('\u{e002}', char::MAX)
+                ],
                 1,
                 Some(1)
             )
         );
         assert!(from_regex(r"\S+").is_ok());
         assert_eq!(from_regex(r"[^\s\S]+").unwrap_err(), "it matches nothing");
-        assert_eq!(merged(vec![('b', char::MAX), ('a', 'a')]), [('a', char::MAX)]);
+        assert_eq!(
+            merged(vec![('b', char::MAX), ('a', 'a')]),
+            [('a', char::MAX)]
+        );
     }
 
     #[test]
@@ -310,12 +327,41 @@ mod tests {
             assert_eq!(from_regex(empty).unwrap_err(), MAY_BE_EMPTY, "{empty}");
         }
         for regex in [
-            "^ ", " $", r"\b", "a|b", "a+b", "ab+", " +?", " ++", "( +)+", "(?i)a", "(?i:a)", r"\d+",
-            r"\w", r"[\d]", r"\p{L}", r"[[:space:]]+", "[a&&b]", "[a[b]]", "(?P<n>a)", "[", "a{100001}",
-            r"\xe9", r"\U00002581", r"\u{2581}", r"\%", r"(?<=a)b", r"\h+", "(", "[b-a]",
+            "^ ",
+            " $",
+            r"\b",
+            "a|b",
+            "a+b",
+            "ab+",
+            " +?",
+            " ++",
+            "( +)+",
+            "(?i)a",
+            "(?i:a)",
+            r"\d+",
+            r"\w",
+            r"[\d]",
+            r"\p{L}",
+            r"[[:space:]]+",
+            "[a&&b]",
+            "[a[b]]",
+            "(?P<n>a)",
+            "[",
+            "a{100001}",
+            r"\xe9",
+            r"\U00002581",
+            r"\u{2581}",
+            r"\%",
+            r"(?<=a)b",
+            r"\h+",
+            "(",
+            "[b-a]",
         ] {
             let reason = from_regex(regex).unwrap_err();
-            assert!(!reason.is_empty() && !reason.contains('\n'), "{regex}: {reason}");
+            assert!(
+                !reason.is_empty() && !reason.contains('\n'),
+                "{regex}: {reason}"
+            );
         }
         assert!(from_regex(&"(".repeat(100_000)).is_err());
         assert!(from_regex(&("(".repeat(240) + " " + &")".repeat(240))).is_ok());

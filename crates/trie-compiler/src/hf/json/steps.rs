@@ -37,10 +37,7 @@ const BEHAVIORS: [(&str, SplitBehavior); 5] = [
 ];
 
 /// The `type` of a step or, without one, that of the first entry of `legacy` whose fields are all there.
-fn kind<'a>(
-    node: &'a Node<'_>,
-    legacy: &[(&'a str, &[&str])],
-) -> Result<&'a str, CompileError> {
+fn kind<'a>(node: &'a Node<'_>, legacy: &[(&'a str, &[&str])]) -> Result<&'a str, CompileError> {
     if let Some(kind) = node.given("type")? {
         return kind.text();
     }
@@ -55,7 +52,8 @@ fn kind<'a>(
 
 fn unsupported<T>(node: &Node<'_>, kind: &str) -> Result<T, CompileError> {
     let name = quoted(kind);
-    node.field("type")?.fail(format!("is {name}, which is not supported"))
+    node.field("type")?
+        .fail(format!("is {name}, which is not supported"))
 }
 
 /// Appends the steps of a normalizer, sequences unfolded.
@@ -64,7 +62,10 @@ pub(super) fn normalizers(
     steps: &mut Vec<NormalizerStep>,
 ) -> Result<(), CompileError> {
     const LEGACY: [(&str, &[&str]); 5] = [
-        ("BertNormalizer", &["clean_text", "handle_chinese_chars", "lowercase"]),
+        (
+            "BertNormalizer",
+            &["clean_text", "handle_chinese_chars", "lowercase"],
+        ),
         ("Strip", &["strip_left", "strip_right"]),
         ("Sequence", &["normalizers"]),
         ("Replace", &["pattern", "content"]),
@@ -77,7 +78,9 @@ pub(super) fn normalizers(
             }
             return Ok(());
         }
-        "Precompiled" => NormalizerStep::Precompiled(charsmap(&node.field("precompiled_charsmap")?)?),
+        "Precompiled" => {
+            NormalizerStep::Precompiled(charsmap(&node.field("precompiled_charsmap")?)?)
+        }
         "Replace" => {
             let (pattern, content) = replace(node)?;
             NormalizerStep::Replace { pattern, content }

@@ -4,12 +4,16 @@ use trie_format::pipeline::CharClass;
 
 /// What is replaced.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Pattern<'a> {
+pub enum Pattern<'a> {
+    /// This text.
     Literal(&'a str),
     /// `min` to `max` characters of a class, as many as there are.
     Run {
+        /// The class.
         class: CharClass<'a>,
+        /// Fewest characters; at least 1.
         min: u32,
+        /// Most characters.
         max: u32,
     },
 }
@@ -17,7 +21,7 @@ pub(crate) enum Pattern<'a> {
 /// Appends `text` to `out`, every occurrence of `pattern` as `content`.
 ///
 /// Returns whether the very beginning of `text` was replaced by nothing.
-pub(crate) fn replace(text: &str, pattern: Pattern<'_>, content: &str, out: &mut String) -> bool {
+pub fn replace(text: &str, pattern: Pattern<'_>, content: &str, out: &mut String) -> bool {
     let before = out.len();
     let mut copied = 0;
     let mut removed_start = false;

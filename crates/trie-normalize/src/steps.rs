@@ -1,18 +1,18 @@
 //! Normalizer steps, text to text.
 
 use trie_format::pipeline::{CharClass, Step, StepKind};
-use trie_format::{CharsmapView, PipelineView, ValidImage};
+use trie_format::{CharsmapView, PipelineView};
 use unicode_normalization_alignments::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::replace::{Pattern, replace};
+use crate::replace::{Pattern, replace};
 
-/// Normalizes `input` into `text`, with `next` to work in.
+/// Normalizes `input` into `text`, with `next` to work in. `charsmap` is the table of the Precompiled step.
 ///
 /// Returns whether `text` begins with what the first byte of `input` became: steps that drop characters at
 /// the beginning move it on.
-pub(crate) fn normalize(
-    image: &ValidImage<'_>,
+pub fn normalize(
+    charsmap: Option<CharsmapView<'_>>,
     pipeline: &PipelineView<'_>,
     input: &str,
     text: &mut String,
@@ -27,13 +27,13 @@ pub(crate) fn normalize(
         };
         next.clear();
         match kind {
-            StepKind::Precompiled => match image.charsmap() {
+            StepKind::Precompiled => match charsmap {
                 Some(charsmap) => precompiled(charsmap, text, next),
                 None => continue,
             },
             StepKind::ReplaceLiteral | StepKind::ReplaceRun => {
                 let content = str_of(pipeline.step_text(step));
-                at_start &= !replace(text, pattern(pipeline, step), content, next);
+                at_start &= !replace(text, pattern_of(pipeline, step), content, next);
             }
             StepKind::Strip => {
                 let class = pipeline.class(step.n[0], step.n[1]);
@@ -57,13 +57,15 @@ pub(crate) fn normalize(
     at_start
 }
 
-/// Texts of validated steps are UTF-8.
-pub(super) fn str_of(bytes: &[u8]) -> &str {
+/// The text in `bytes`: texts of validated steps are UTF-8; what is not is taken for empty.
+#[must_use]
+pub fn str_of(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap_or_default()
 }
 
 /// What a replacing step looks for.
-pub(super) fn pattern<'a>(pipeline: &PipelineView<'a>, step: &Step) -> Pattern<'a> {
+#[must_use]
+pub fn pattern_of<'a>(pipeline: &PipelineView<'a>, step: &Step) -> Pattern<'a> {
     match StepKind::from_number(step.kind) {
         Some(StepKind::ReplaceLiteral | StepKind::DecodeReplaceLiteral) => {
             Pattern::Literal(str_of(pipeline.text(step.n[0], step.n[1])))

@@ -1,0 +1,13 @@
+//! The normalizer steps of the Hugging Face reference, over an image's tables.
+//!
+//! A crate of its own because both sides need it: the runtime for every text, the compiler for the added
+//! tokens that are looked for in normalized text. Invariant: output depends on input and tables alone, and
+//! nothing is allocated once the two buffers have grown.
+
+#![forbid(unsafe_code)]
+
+mod replace;
+mod steps;
+
+pub use replace::{Pattern, replace};
+pub use steps::{normalize, pattern_of, str_of};
