@@ -31,7 +31,10 @@ pub(crate) struct Memory {
 
 impl Memory {
     /// The best memory for `len` bytes that `options` allow, its kind, and why nothing better.
-    fn new(len: usize, options: &LoadOptions) -> Result<(Self, Backing, Vec<Fallback>), LoadError> {
+    pub(crate) fn new(
+        len: usize,
+        options: &LoadOptions,
+    ) -> Result<(Self, Backing, Vec<Fallback>), LoadError> {
         let small = len < HUGE_PAGE / 2;
         let kinds: &[Backing] = match options.backing {
             Backing::Copy => &[Backing::Copy],
