@@ -15,7 +15,14 @@ mod shim {
     /// their place: Cargo knows it.
     fn headers() -> Option<PathBuf> {
         let output = Command::new(std::env::var_os("CARGO")?)
-            .args(["metadata", "--format-version=1", "--offline", "--features=peers"])
+            .args([
+                "metadata",
+                "--format-version=1",
+                "--offline",
+                "--features=peers",
+            ])
+            // Without it, the sources of other platforms' dependencies would have to be there.
+            .args(["--filter-platform".into(), std::env::var_os("TARGET")?])
             .current_dir(std::env::var_os("CARGO_MANIFEST_DIR")?)
             .output()
             .ok()?;
@@ -30,7 +37,9 @@ mod shim {
 
     pub(crate) fn compile() {
         let Some(source) = headers() else {
-            println!("cargo::error=the sources of sentencepiece-sys were not found by `cargo metadata`");
+            println!(
+                "cargo::error=the sources of sentencepiece-sys were not found by `cargo metadata`"
+            );
             return;
         };
         println!("cargo::rerun-if-changed=cpp/shim.cpp");

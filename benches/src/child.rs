@@ -116,7 +116,12 @@ pub fn run(dir: &Path, job: Job) -> Result<()> {
     match job {
         Job::Cold { engine } => cold(&fixture, &engine),
         Job::Unseen { engine, warm, docs } => unseen(&fixture, &engine, warm.as_deref(), &docs),
-        Job::Count { engine, warm, docs, times } => count(&fixture, &engine, &warm, &docs, times),
+        Job::Count {
+            engine,
+            warm,
+            docs,
+            times,
+        } => count(&fixture, &engine, &warm, &docs, times),
         Job::Hold { engine, docs } => hold(&fixture, &engine, &docs),
     }
 }
@@ -127,7 +132,10 @@ fn cold(fixture: &Fixture, name: &str) -> Result<()> {
         let start = Instant::now();
         let engine = build(name, fixture)?;
         answer.load_ns = start.elapsed().as_nanos() as u64;
-        let doc = Doc { text: FIRST_TEXT.to_owned(), ..Doc::default() };
+        let doc = Doc {
+            text: FIRST_TEXT.to_owned(),
+            ..Doc::default()
+        };
         answer.ids = engine.session().encode(&doc).to_vec();
         // Unmapping is no part of a cold start.
         std::mem::forget(engine);

@@ -171,7 +171,10 @@ impl<'a> Maker<'a> {
     /// If single and double precision differ by more than rounding explains: then one of the two
     /// encoders is wrong.
     pub fn admit(&mut self, language: &str, texts: Vec<String>) -> Result<(Vec<Doc>, Skipped)> {
-        let mut skipped = Skipped { of: texts.len(), ..Skipped::default() };
+        let mut skipped = Skipped {
+            of: texts.len(),
+            ..Skipped::default()
+        };
         let mut docs = Vec::new();
         let mut session = self.double.session();
         let (mut normalized, mut prepared) = (String::new(), String::new());

@@ -46,13 +46,18 @@ impl Fixture {
     /// # Errors
     /// If the model cannot be read or compiled, or a file cannot be written.
     pub fn create(model: &Path, dir: &Path) -> Result<Self> {
-        let fixture = Self { dir: dir.to_owned() };
+        let fixture = Self {
+            dir: dir.to_owned(),
+        };
         let bytes = std::fs::read(model)
             .map_err(|e| format!("{}: {e}; name the model with --model", model.display()))?;
         let options = Options::default().with_ids(IdMap::Fairseq);
         trie_compiler::write_image(&fixture.image(), &trie_compiler::compile(&bytes, &options)?)?;
         let older = options.with_reference(Reference::SentencePiece021);
-        trie_compiler::write_image(&fixture.image_021(), &trie_compiler::compile(&bytes, &older)?)?;
+        trie_compiler::write_image(
+            &fixture.image_021(),
+            &trie_compiler::compile(&bytes, &older)?,
+        )?;
         std::fs::write(fixture.model(), &bytes)?;
         let json = fixture.vocabulary()?.tokenizer_json();
         std::fs::write(fixture.tokenizer_json(), serde_json::to_vec(&json)?)?;
@@ -62,7 +67,9 @@ impl Fixture {
     /// The fixture that an earlier [`Fixture::create`] left in `dir`.
     #[must_use]
     pub fn open(dir: &Path) -> Self {
-        Self { dir: dir.to_owned() }
+        Self {
+            dir: dir.to_owned(),
+        }
     }
 
     /// Where the files are.
@@ -100,7 +107,13 @@ impl Fixture {
     /// # Errors
     /// If the image is not readable or lacks what the ladder needs.
     pub fn vocabulary(&self) -> Result<Vocabulary> {
-        Vocabulary::read(Image::load(self.image(), &LoadOptions::default().with_backing(Backing::Copy))?.view())
+        Vocabulary::read(
+            Image::load(
+                self.image(),
+                &LoadOptions::default().with_backing(Backing::Copy),
+            )?
+            .view(),
+        )
     }
 }
 
@@ -118,7 +131,9 @@ impl Vocabulary {
             table.push((String::from_utf8(text.to_vec())?, score));
         }
         pieces.sort_unstable_by(|a, b| a.text.cmp(&b.text));
-        let rules = view.charsmap().ok_or("the model has no normalisation rules")?;
+        let rules = view
+            .charsmap()
+            .ok_or("the model has no normalisation rules")?;
         let units = rules.units();
         let mut charsmap = ((units.len() * 4) as u32).to_le_bytes().to_vec();
         charsmap.extend(units.iter().flat_map(|unit| unit.to_le_bytes()));
@@ -144,7 +159,13 @@ impl Vocabulary {
     /// A vocabulary of sorted pieces alone.
     #[cfg(test)]
     pub(crate) fn of_pieces(pieces: Vec<Piece>) -> Self {
-        Self { pieces, unk_id: 0, unk_score: -100.0, charsmap: Vec::new(), table: Vec::new() }
+        Self {
+            pieces,
+            unk_id: 0,
+            unk_score: -100.0,
+            charsmap: Vec::new(),
+            table: Vec::new(),
+        }
     }
 
     /// The configuration that XLM-RoBERTa's converter writes: precompiled rules, runs of spaces
@@ -156,8 +177,7 @@ impl Vocabulary {
         };
         let mask = self.table.len() as u32 - 1;
         let added = [0, 1, 2, 3, mask].map(special);
-        let metaspace =
-            json!({ "type": "Metaspace", "replacement": "\u{2581}", "prepend_scheme": "always", "split": true });
+        let metaspace = json!({ "type": "Metaspace", "replacement": "\u{2581}", "prepend_scheme": "always", "split": true });
         json!({
             "version": "1.0",
             "truncation": null,

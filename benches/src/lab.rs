@@ -60,8 +60,15 @@ impl Lab {
     /// Rounds, and encodes in a round, for documents of this many tokens.
     #[must_use]
     pub fn effort(&self, tokens: usize) -> Effort {
-        let (rounds, per_round) = if self.quick { (3, 5_000) } else { (15, 100_000) };
-        Effort { rounds, encodes: (per_round / tokens.max(1)).max(1) }
+        let (rounds, per_round) = if self.quick {
+            (3, 5_000)
+        } else {
+            (15, 100_000)
+        };
+        Effort {
+            rounds,
+            encodes: (per_round / tokens.max(1)).max(1),
+        }
     }
 }
 
@@ -85,7 +92,12 @@ impl Team {
         } else {
             (BASELINE, "bitmap-4k", OURS)
         };
-        let mut team = Self { engines: Vec::new(), baseline, ours, left_out: Vec::new() };
+        let mut team = Self {
+            engines: Vec::new(),
+            baseline,
+            ours,
+            left_out: Vec::new(),
+        };
         for spec in engine::all() {
             let wanted = match spec.group {
                 Group::Ours => spec.name == ours,
@@ -131,7 +143,10 @@ impl Team {
         let mut left_out = self.left_out.clone();
         let (docs, members) = match workload.ids {
             Ids::Equal => self.agree(&workload.docs, &mut left_out)?,
-            Ids::Within(share) => (workload.docs.clone(), self.comparable(&workload.docs, share, &mut left_out)),
+            Ids::Within(share) => (
+                workload.docs.clone(),
+                self.comparable(&workload.docs, share, &mut left_out),
+            ),
         };
         if docs.is_empty() {
             return Err(format!("{}: no document is left to compare", workload.name).into());
@@ -140,10 +155,16 @@ impl Team {
             .engines
             .iter()
             .filter(|(name, ..)| members.contains(name))
-            .map(|(name, _, engine)| Contestant { name, engine: engine.as_ref() })
+            .map(|(name, _, engine)| Contestant {
+                name,
+                engine: engine.as_ref(),
+            })
             .collect();
         let tokens: usize = docs.iter().map(|doc| doc.ids.len()).sum();
-        let against = Against { baseline: self.baseline, ours: self.ours };
+        let against = Against {
+            baseline: self.baseline,
+            ours: self.ours,
+        };
         let effort = lab.effort(tokens / docs.len());
         let rows: Vec<Figures> = measure(&contestants, &docs, effort, workload.ids, against)
             .map_err(|e| format!("{}: {e}", workload.name))?;
@@ -162,30 +183,50 @@ impl Team {
 
     /// The documents on which all engines give the same ids, and the engines that take part. A peer
     /// that differs too often is left out; the ladder and the project may never differ.
-    fn agree(&self, docs: &[Doc], left_out: &mut Vec<LeftOut>) -> Result<(Vec<Doc>, Vec<&'static str>)> {
+    fn agree(
+        &self,
+        docs: &[Doc],
+        left_out: &mut Vec<LeftOut>,
+    ) -> Result<(Vec<Doc>, Vec<&'static str>)> {
         let mut common = vec![true; docs.len()];
         let mut members = Vec::new();
         for (name, group, engine) in &self.engines {
             let mut session = engine.session();
-            let same: Vec<bool> = docs.iter().map(|doc| session.encode(doc) == doc.ids).collect();
+            let same: Vec<bool> = docs
+                .iter()
+                .map(|doc| session.encode(doc) == doc.ids)
+                .collect();
             let differing = same.iter().filter(|same| !**same).count();
             let reason = match (differing, *group) {
                 (0, _) => None,
-                (_, Group::Peer) => Some(format!("gives other ids on {differing} of {} documents", docs.len())),
+                (_, Group::Peer) => Some(format!(
+                    "gives other ids on {differing} of {} documents",
+                    docs.len()
+                )),
                 _ => {
                     let first = docs.iter().find(|doc| session.encode(doc) != doc.ids);
                     let first = first.map(|doc| differences(session.encode(doc), &doc.ids));
-                    return Err(format!("{name} gives other ids on {differing} documents (first: {first:?} ids)").into());
+                    return Err(format!(
+                        "{name} gives other ids on {differing} documents (first: {first:?} ids)"
+                    )
+                    .into());
                 }
             };
             let takes_part = differing as f64 <= MAX_DIFFERING_DOCS * docs.len() as f64;
             if takes_part {
                 members.push(*name);
-                common.iter_mut().zip(&same).for_each(|(common, same)| *common &= same);
+                common
+                    .iter_mut()
+                    .zip(&same)
+                    .for_each(|(common, same)| *common &= same);
             }
             left_out.extend(reason.map(|reason| LeftOut {
                 engine: (*name).to_owned(),
-                reason: if takes_part { format!("{reason}: not timed on those") } else { reason },
+                reason: if takes_part {
+                    format!("{reason}: not timed on those")
+                } else {
+                    reason
+                },
             }));
         }
         let docs = docs.iter().zip(common).filter(|(_, common)| *common);
@@ -193,7 +234,12 @@ impl Team {
     }
 
     /// All but the peers whose token count is off by more than `share`.
-    fn comparable(&self, docs: &[Doc], share: f64, left_out: &mut Vec<LeftOut>) -> Vec<&'static str> {
+    fn comparable(
+        &self,
+        docs: &[Doc],
+        share: f64,
+        left_out: &mut Vec<LeftOut>,
+    ) -> Vec<&'static str> {
         let expected: usize = docs.iter().map(|doc| doc.ids.len()).sum();
         let mut members = Vec::new();
         for (name, group, engine) in &self.engines {
@@ -201,7 +247,10 @@ impl Team {
             let tokens: usize = docs.iter().map(|doc| session.encode(doc).len()).sum();
             if *group == Group::Peer && tokens.abs_diff(expected) as f64 > share * expected as f64 {
                 let reason = format!("gives {tokens} tokens, not {expected}");
-                left_out.push(LeftOut { engine: (*name).to_owned(), reason });
+                left_out.push(LeftOut {
+                    engine: (*name).to_owned(),
+                    reason,
+                });
             } else {
                 members.push(*name);
             }

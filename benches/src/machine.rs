@@ -56,7 +56,9 @@ impl Machine {
         let thp = read("/sys/kernel/mm/transparent_hugepage/enabled");
         Self {
             date: output("date", &["-u", "+%Y-%m-%d"]),
-            cpu: field(&read("/proc/cpuinfo"), "model name").unwrap_or("unknown").to_owned(),
+            cpu: field(&read("/proc/cpuinfo"), "model name")
+                .unwrap_or("unknown")
+                .to_owned(),
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
             kernel: output("uname", &["-sr"]),
             huge_pages: format!(
@@ -73,7 +75,10 @@ impl Machine {
 
 #[cfg(feature = "peers")]
 fn versions() -> Vec<String> {
-    crate::peers::VERSIONS.iter().map(|&version| version.to_owned()).collect()
+    crate::peers::VERSIONS
+        .iter()
+        .map(|&version| version.to_owned())
+        .collect()
 }
 
 #[cfg(not(feature = "peers"))]

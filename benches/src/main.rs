@@ -92,13 +92,18 @@ fn run(cli: Cli) -> Result<()> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     match cli.command {
         Command::Child { dir, job } => return child::run(&dir, job),
-        Command::Report { from: Some(from), out } => {
+        Command::Report {
+            from: Some(from),
+            out,
+        } => {
             let results: Results = serde_json::from_slice(&std::fs::read(from)?)?;
             return report::write(&out.unwrap_or_else(|| here.join("report")), &results);
         }
         _ => {}
     }
-    let model = cli.model.unwrap_or_else(|| here.join("../models/xlm-roberta.model"));
+    let model = cli
+        .model
+        .unwrap_or_else(|| here.join("../models/xlm-roberta.model"));
     let lab = Lab::open(&model, cli.quick)?;
     let mut suite = Suite::new(&lab);
     match cli.command {

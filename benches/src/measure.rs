@@ -77,8 +77,8 @@ pub struct Figures {
     pub speedup_over_baseline: Option<Spread>,
     /// Time of this engine over the project's, over rounds: above 1 the project is faster.
     pub ours_faster_by: Option<Spread>,
-    /// Heap allocations per encode.
-    pub allocations: f64,
+    /// Heap allocations per encode, where they are counted.
+    pub allocations: Option<f64>,
     /// Share of ids that differ from the project's. Zero, except in adversarial workloads.
     pub differing_ids: f64,
     /// Which memory the tables are in.
@@ -105,7 +105,10 @@ pub struct Against<'a> {
 /// CPU time of this process so far, in nanoseconds.
 #[must_use]
 pub fn cpu_ns() -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: the call only writes to `time`.
     unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
@@ -118,7 +121,7 @@ struct Track<'a> {
     tokens: usize,
     samples_us: Vec<f64>,
     rounds_ns: Vec<f64>,
-    allocations: f64,
+    allocations: Option<f64>,
     differing_ids: f64,
 }
 
@@ -148,7 +151,9 @@ pub fn measure(
     }
     let passes = effort.encodes.div_ceil(docs.len().max(1)).max(1);
     for track in &mut tracks {
-        track.samples_us.reserve(passes * docs.len() * effort.rounds);
+        track
+            .samples_us
+            .reserve(passes * docs.len() * effort.rounds);
     }
     for _ in 0..effort.rounds {
         for track in &mut tracks {
@@ -157,7 +162,9 @@ pub fn measure(
             for doc in (0..passes).flat_map(|_| docs) {
                 let start = Instant::now();
                 tokens += black_box(track.session.encode(black_box(doc))).len();
-                track.samples_us.push(start.elapsed().as_nanos() as f64 / 1e3);
+                track
+                    .samples_us
+                    .push(start.elapsed().as_nanos() as f64 / 1e3);
             }
             let total = cpu_ns() - before;
             if tokens != track.tokens * passes {
@@ -194,15 +201,19 @@ fn prepare<'a>(contestant: &Contestant<'a>, docs: &[Doc], ids: Ids) -> Result<Tr
             return Err(format!("{name} gives {differing} other ids: not the same work").into());
         }
         Ids::Within(limit) if uneven > limit => {
-            return Err(format!("{name} gives {tokens} tokens, not {expected}: not the same work").into());
+            return Err(
+                format!("{name} gives {tokens} tokens, not {expected}: not the same work").into(),
+            );
         }
         _ => {}
     }
-    let before = allocations() + session.foreign_allocations();
+    let so_far = |session: &dyn Session| Some(allocations() + session.foreign_allocations()?);
+    let before = so_far(session.as_ref());
     for doc in docs {
         black_box(session.encode(doc));
     }
-    let allocated = allocations() + session.foreign_allocations() - before;
+    let after = so_far(session.as_ref());
+    let per_encode = |allocated: u64| allocated as f64 / docs.len().max(1) as f64;
     Ok(Track {
         name,
         session,
@@ -210,7 +221,9 @@ fn prepare<'a>(contestant: &Contestant<'a>, docs: &[Doc], ids: Ids) -> Result<Tr
         tokens,
         samples_us: Vec::new(),
         rounds_ns: Vec::new(),
-        allocations: allocated as f64 / docs.len().max(1) as f64,
+        allocations: after
+            .zip(before)
+            .map(|(after, before)| per_encode(after - before)),
         differing_ids: share,
     })
 }
@@ -244,11 +257,17 @@ pub fn differences(mut a: &[u32], mut b: &[u32]) -> usize {
     }
 }
 
-fn figures(mut track: Track<'_>, bytes: usize, baseline: Option<&[f64]>, ours: Option<&[f64]>) -> Figures {
+fn figures(
+    mut track: Track<'_>,
+    bytes: usize,
+    baseline: Option<&[f64]>,
+    ours: Option<&[f64]>,
+) -> Figures {
     track.samples_us.sort_unstable_by(f64::total_cmp);
     let rounds = &track.rounds_ns;
     let per_round = |f: &dyn Fn(f64) -> f64| Spread::of(rounds.iter().map(|&ns| f(ns)));
-    let ratio = |over: &[f64], under: &[f64]| Spread::of(over.iter().zip(under).map(|(a, b)| a / b));
+    let ratio =
+        |over: &[f64], under: &[f64]| Spread::of(over.iter().zip(under).map(|(a, b)| a / b));
     Figures {
         engine: track.name.to_owned(),
         p50_us: quantile(&track.samples_us, 0.5),

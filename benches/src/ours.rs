@@ -25,7 +25,10 @@ struct OursSession<'a> {
 impl Engine for Ours {
     fn session(&self) -> Box<dyn Session + '_> {
         let scratch = Scratch::new();
-        Box::new(OursSession { engine: self, scratch })
+        Box::new(OursSession {
+            engine: self,
+            scratch,
+        })
     }
 
     fn backing(&self) -> Option<String> {
@@ -79,23 +82,46 @@ fn normalized(doc: &Doc) -> &str {
 pub fn specs() -> Vec<Spec> {
     type Build = fn(&Fixture) -> Result<Box<dyn Engine>>;
     let rows: [(&str, &str, Group, Build); 7] = [
-        ("ours", "this project", Group::Ours, |f| engine(load(f, Backing::Auto), raw)),
-        ("ours-viterbi", "this project (its normaliser still runs)", Group::Viterbi, |f| {
-            engine(load(f, Backing::Auto), normalized)
+        ("ours", "this project", Group::Ours, |f| {
+            engine(load(f, Backing::Auto), raw)
         }),
-        ("ours-0.2.1", "this project, reproducing sentencepiece 0.2.1", Group::Reference, |f| {
-            engine(load_from(f.image_021(), Backing::Copy), raw)
+        (
+            "ours-viterbi",
+            "this project (its normaliser still runs)",
+            Group::Viterbi,
+            |f| engine(load(f, Backing::Auto), normalized),
+        ),
+        (
+            "ours-0.2.1",
+            "this project, reproducing sentencepiece 0.2.1",
+            Group::Reference,
+            |f| engine(load_from(f.image_021(), Backing::Copy), raw),
+        ),
+        ("ours-map", "this project, mapped file", Group::Ours, |f| {
+            engine(mapped(f), raw)
         }),
-        ("ours-map", "this project, mapped file", Group::Ours, |f| engine(mapped(f), raw)),
-        ("ours-copy", "this project, plain copy", Group::Ours, |f| engine(load(f, Backing::Copy), raw)),
-        ("ours-thp", "this project, transparent huge pages", Group::Ours, |f| {
-            engine(load(f, Backing::TransparentHuge), raw)
+        ("ours-copy", "this project, plain copy", Group::Ours, |f| {
+            engine(load(f, Backing::Copy), raw)
         }),
-        ("ours-hugetlb", "this project, reserved huge pages", Group::Ours, |f| {
-            engine(load(f, Backing::HugeTlb), raw)
-        }),
+        (
+            "ours-thp",
+            "this project, transparent huge pages",
+            Group::Ours,
+            |f| engine(load(f, Backing::TransparentHuge), raw),
+        ),
+        (
+            "ours-hugetlb",
+            "this project, reserved huge pages",
+            Group::Ours,
+            |f| engine(load(f, Backing::HugeTlb), raw),
+        ),
     ];
     rows.into_iter()
-        .map(|(name, title, group, build)| Spec { name, title, group, build })
+        .map(|(name, title, group, build)| Spec {
+            name,
+            title,
+            group,
+            build,
+        })
         .collect()
 }

@@ -12,7 +12,7 @@ use crate::corpus::Doc;
 use crate::lab::Lab;
 use crate::machine::mib;
 use crate::measure::{Spread, quantile};
-use crate::results::{ColdStart, Instructions, LeftOut, Shared, Unseen};
+use crate::results::{ColdStart, Fresh, Instructions, LeftOut, Shared, Unseen};
 
 /// Starts children over a lab's fixture.
 pub struct Processes<'a> {
@@ -26,12 +26,17 @@ impl<'a> Processes<'a> {
     /// # Errors
     /// If the system does not say where that is.
     pub fn new(lab: &'a Lab) -> Result<Self> {
-        Ok(Self { lab, program: std::env::current_exe()? })
+        Ok(Self {
+            lab,
+            program: std::env::current_exe()?,
+        })
     }
 
     fn arguments(&self, job: &str, engine: &str) -> Vec<String> {
         let dir = self.lab.fixture.dir().display().to_string();
-        ["child", dir.as_str(), job, engine].map(str::to_owned).to_vec()
+        ["child", dir.as_str(), job, engine]
+            .map(str::to_owned)
+            .to_vec()
     }
 
     fn write_docs(&self, name: &str, docs: &[Doc]) -> Result<String> {
@@ -60,9 +65,22 @@ impl<'a> Processes<'a> {
     ///
     /// # Errors
     /// If a child fails.
-    pub fn unseen(&self, engines: &[&str], baseline: &str, ours: &str, docs: &[Doc], warmed: bool) -> Result<(Vec<Unseen>, Vec<LeftOut>)> {
-        let (warm, timed): (Vec<_>, Vec<_>) = docs.iter().cloned().enumerate().partition(|(i, _)| i % 2 == 0);
-        let strip = |docs: Vec<(usize, Doc)>| -> Vec<Doc> { docs.into_iter().map(|(_, doc)| doc).collect() };
+    pub fn unseen(
+        &self,
+        engines: &[&str],
+        baseline: &str,
+        ours: &str,
+        docs: &[Doc],
+        fresh: Fresh,
+    ) -> Result<(Vec<Unseen>, Vec<LeftOut>)> {
+        let (warm, timed): (Vec<_>, Vec<_>) = docs
+            .iter()
+            .cloned()
+            .enumerate()
+            .partition(|(i, _)| i % 2 == 0);
+        let strip = |docs: Vec<(usize, Doc)>| -> Vec<Doc> {
+            docs.into_iter().map(|(_, doc)| doc).collect()
+        };
         let (warm, timed) = (strip(warm), strip(timed));
         let bytes: usize = timed.iter().map(|doc| doc.text.len()).sum();
         let warm = self.write_docs("warm.json", &warm)?;
@@ -72,7 +90,7 @@ impl<'a> Processes<'a> {
             for (engine, runs) in engines.iter().zip(&mut runs) {
                 let mut arguments = self.arguments("unseen", engine);
                 arguments.extend(["--docs".to_owned(), timed.clone()]);
-                if warmed {
+                if fresh != Fresh::StreamCold {
                     arguments.extend(["--warm".to_owned(), warm.clone()]);
                 }
                 let (mut child, mut out) = self.start(&arguments)?;
@@ -92,16 +110,23 @@ impl<'a> Processes<'a> {
         for (engine, runs) in engines.iter().zip(&runs) {
             if !runs.iter().all(|run| run.ids_equal) {
                 let reason = "gives other ids on unseen text".to_owned();
-                left_out.push(LeftOut { engine: (*engine).to_owned(), reason });
+                left_out.push(LeftOut {
+                    engine: (*engine).to_owned(),
+                    reason,
+                });
                 continue;
             }
-            let mut us: Vec<f64> = runs.iter().flat_map(|run| &run.ns).map(|&ns| ns as f64 / 1e3).collect();
+            let mut us: Vec<f64> = runs
+                .iter()
+                .flat_map(|run| &run.ns)
+                .map(|&ns| ns as f64 / 1e3)
+                .collect();
             us.sort_unstable_by(f64::total_cmp);
             let totals: Vec<f64> = runs.iter().map(total).collect();
             let ratio = |a: &[f64], b: &[f64]| Spread::of(a.iter().zip(b).map(|(a, b)| a / b));
             rows.push(Unseen {
                 engine: (*engine).to_owned(),
-                warmed,
+                fresh,
                 p50_us: quantile(&us, 0.5),
                 p99_us: quantile(&us, 0.99),
                 mb_per_s: Spread::of(totals.iter().map(|ns| bytes as f64 * 1e3 / ns)),
@@ -117,7 +142,11 @@ impl<'a> Processes<'a> {
     ///
     /// # Errors
     /// If a child cannot be started. An engine that cannot be loaded is left out.
-    pub fn cold(&self, engines: &[&str], dropped_cache: bool) -> Result<(Vec<ColdStart>, Vec<LeftOut>)> {
+    pub fn cold(
+        &self,
+        engines: &[&str],
+        dropped_cache: bool,
+    ) -> Result<(Vec<ColdStart>, Vec<LeftOut>)> {
         let mut runs: Vec<Vec<(f64, ColdAnswer)>> = engines.iter().map(|_| Vec::new()).collect();
         let mut left_out = Vec::new();
         for round in 0..self.rounds() {
@@ -142,10 +171,23 @@ impl<'a> Processes<'a> {
                 }
             }
         }
-        let expected = runs.iter().flatten().map(|(_, a)| &a.ids).find(|ids| !ids.is_empty()).cloned();
+        let expected = runs
+            .iter()
+            .flatten()
+            .map(|(_, a)| &a.ids)
+            .find(|ids| !ids.is_empty())
+            .cloned();
         let mut rows = Vec::new();
-        for (engine, runs) in engines.iter().zip(&runs).filter(|(_, runs)| !runs.is_empty()) {
-            if *engine != "nothing" && runs.iter().any(|(_, answer)| Some(&answer.ids) != expected.as_ref()) {
+        for (engine, runs) in engines
+            .iter()
+            .zip(&runs)
+            .filter(|(_, runs)| !runs.is_empty())
+        {
+            if *engine != "nothing"
+                && runs
+                    .iter()
+                    .any(|(_, answer)| Some(&answer.ids) != expected.as_ref())
+            {
                 return Err(format!("{engine} gives other first ids: not the same work").into());
             }
             rows.push(ColdStart {
@@ -159,14 +201,15 @@ impl<'a> Processes<'a> {
         Ok((rows, left_out))
     }
 
-    /// Memory of 1, 4 and 8 processes that have each encoded `docs`.
+    /// Memory of 1, 4 and 8 processes (1 and 2 in a quick run) that have each encoded `docs`.
     ///
     /// # Errors
     /// If a child fails.
     pub fn shared(&self, engine: &str, docs: &[Doc]) -> Result<Vec<Shared>> {
         let docs = self.write_docs("held.json", docs)?;
         let mut rows = Vec::new();
-        for processes in [1, 4, 8] {
+        let counts: &[usize] = if self.lab.quick { &[1, 2] } else { &[1, 4, 8] };
+        for &processes in counts {
             let mut children = Vec::new();
             for _ in 0..processes {
                 let mut arguments = self.arguments("hold", engine);
@@ -179,13 +222,19 @@ impl<'a> Processes<'a> {
             for (child, _) in &children {
                 let rollup = std::fs::read_to_string(format!("/proc/{}/smaps_rollup", child.id()))?;
                 pss += mib(&rollup, "Pss").ok_or("the kernel does not say Pss")?;
-                hugetlb += mib(&rollup, "Private_Hugetlb").unwrap_or(0.0) + mib(&rollup, "Shared_Hugetlb").unwrap_or(0.0);
+                hugetlb += mib(&rollup, "Private_Hugetlb").unwrap_or(0.0)
+                    + mib(&rollup, "Shared_Hugetlb").unwrap_or(0.0);
             }
             for (mut child, _) in children {
                 drop(child.stdin.take());
                 child.wait()?;
             }
-            rows.push(Shared { engine: engine.to_owned(), processes, pss_mib: pss, hugetlb_mib: hugetlb });
+            rows.push(Shared {
+                engine: engine.to_owned(),
+                processes,
+                pss_mib: pss,
+                hugetlb_mib: hugetlb,
+            });
         }
         Ok(rows)
     }
@@ -194,7 +243,12 @@ impl<'a> Processes<'a> {
     ///
     /// # Errors
     /// If documents cannot be written.
-    pub fn instructions(&self, engines: &[&str], repeated: &Doc, docs: &[Doc]) -> Result<Vec<Instructions>> {
+    pub fn instructions(
+        &self,
+        engines: &[&str],
+        repeated: &Doc,
+        docs: &[Doc],
+    ) -> Result<Vec<Instructions>> {
         let times = if self.lab.quick { 50 } else { 200 };
         let half = docs.len() / 2;
         let tokens = |docs: &[Doc]| docs.iter().map(|doc| doc.ids.len()).sum::<usize>() as f64;
@@ -204,8 +258,10 @@ impl<'a> Processes<'a> {
         let measure = |engine: &str| -> Result<(f64, f64)> {
             let count = |warm: &str, docs: &str, times| self.count(engine, warm, docs, times);
             let repeated_tokens = repeated.ids.len() as f64 * times as f64;
-            let per_repeated = (count(&one, &one, 2 * times)? - count(&one, &one, times)?) / repeated_tokens;
-            let per_fresh = (count(&warm, &fresh, 1)? - count(&warm, &fresh, 0)?) / tokens(&docs[half..]);
+            let per_repeated =
+                (count(&one, &one, 2 * times)? - count(&one, &one, times)?) / repeated_tokens;
+            let per_fresh =
+                (count(&warm, &fresh, 1)? - count(&warm, &fresh, 0)?) / tokens(&docs[half..]);
             Ok((per_repeated, per_fresh))
         };
         let row = |engine: &&str| {
@@ -213,7 +269,12 @@ impl<'a> Processes<'a> {
                 Ok((repeated, unseen)) => (Some(repeated), Some(unseen), None),
                 Err(error) => (None, None, Some(error.to_string())),
             };
-            Instructions { engine: (*engine).to_owned(), repeated, unseen, problem }
+            Instructions {
+                engine: (*engine).to_owned(),
+                repeated,
+                unseen,
+                problem,
+            }
         };
         Ok(engines.iter().map(row).collect())
     }
@@ -222,22 +283,48 @@ impl<'a> Processes<'a> {
     fn count(&self, engine: &str, warm: &str, docs: &str, times: usize) -> Result<f64> {
         let out = self.lab.fixture.dir().join("valgrind.txt");
         let status = Command::new("valgrind")
-            .args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"])
+            .args([
+                "--tool=cachegrind",
+                "--cache-sim=no",
+                "--cachegrind-out-file=/dev/null",
+            ])
             .arg(format!("--log-file={}", out.display()))
             .arg(&self.program)
             .args(self.arguments("count", engine))
-            .args(["--warm", warm, "--docs", docs, "--times", &times.to_string()])
+            .args([
+                "--warm",
+                warm,
+                "--docs",
+                docs,
+                "--times",
+                &times.to_string(),
+            ])
             .stdout(Stdio::null())
             .status()
             .map_err(|e| format!("valgrind cannot be started: {e}"))?;
         let log = std::fs::read_to_string(&out)?;
         if !status.success() {
             let cause = ["unrecognised instruction", "SIGILL", "Illegal"];
-            let line = log.lines().find(|line| cause.iter().any(|c| line.contains(c)));
-            return Err(format!("valgrind ended with {status}: {}", line.unwrap_or("no illegal instruction reported")).into());
+            let line = log
+                .lines()
+                .find(|line| cause.iter().any(|c| line.contains(c)));
+            return Err(format!(
+                "valgrind ended with {status}: {}",
+                line.unwrap_or("no illegal instruction reported")
+            )
+            .into());
         }
-        let line = log.lines().find(|line| line.contains("refs:")).ok_or("valgrind printed no count")?;
-        let digits: String = line.rsplit(':').next().unwrap_or("").chars().filter(char::is_ascii_digit).collect();
+        let line = log
+            .lines()
+            .find(|line| line.contains("refs:"))
+            .ok_or("valgrind printed no count")?;
+        let digits: String = line
+            .rsplit(':')
+            .next()
+            .unwrap_or("")
+            .chars()
+            .filter(char::is_ascii_digit)
+            .collect();
         Ok(digits.parse()?)
     }
 }
@@ -246,7 +333,9 @@ impl<'a> Processes<'a> {
 fn drop_page_cache() -> Result<()> {
     // SAFETY: takes nothing and returns nothing.
     unsafe { libc::sync() };
-    let mut file = std::fs::OpenOptions::new().write(true).open("/proc/sys/vm/drop_caches")?;
+    let mut file = std::fs::OpenOptions::new()
+        .write(true)
+        .open("/proc/sys/vm/drop_caches")?;
     Ok(file.write_all(b"1")?)
 }
 

@@ -5,12 +5,13 @@ use std::sync::Barrier;
 use std::time::Instant;
 
 use crate::Result;
+use crate::corpus::Doc;
 use crate::engine::{self, BASELINE, Engine, Group, OURS, build};
 use crate::lab::{Lab, Team};
 use crate::machine::Machine;
 use crate::measure::Spread;
 use crate::process::{Processes, may_drop_page_cache};
-use crate::results::{LeftOut, Results, Threads};
+use crate::results::{Fresh, LeftOut, Results, Threads};
 use crate::workload::{self, DOC_TOKENS, REPEATED_TOKENS};
 
 /// The rows of cold start and shared memory that are this project's.
@@ -27,13 +28,19 @@ impl<'a> Suite<'a> {
     /// An empty run.
     #[must_use]
     pub fn new(lab: &'a Lab) -> Self {
-        let results = Results { machine: Machine::here(), quick: lab.quick, ..Results::default() };
+        let results = Results {
+            machine: Machine::here(),
+            quick: lab.quick,
+            ..Results::default()
+        };
         Self { lab, results }
     }
 
     fn note(&mut self, left_out: Vec<LeftOut>, from: &str) {
         for LeftOut { engine, reason } in left_out {
-            self.results.notes.push(format!("{engine} is not in \"{from}\": {reason}."));
+            self.results
+                .notes
+                .push(format!("{engine} is not in \"{from}\": {reason}."));
         }
     }
 
@@ -43,7 +50,10 @@ impl<'a> Suite<'a> {
     /// If a stage gives other ids.
     pub fn ladder(&mut self) -> Result<()> {
         let workload = workload::repeated(self.lab, DOC_TOKENS)?;
-        for (group, name) in [(Group::Ladder, "ladder"), (Group::Viterbi, "ladder-viterbi")] {
+        for (group, name) in [
+            (Group::Ladder, "ladder"),
+            (Group::Viterbi, "ladder-viterbi"),
+        ] {
             let mut table = Team::load(self.lab, &[group])?.run(self.lab, &workload)?;
             table.name = name.into();
             self.results.tables.push(table);
@@ -89,7 +99,10 @@ impl<'a> Suite<'a> {
         let team = Team::load(self.lab, &[Group::Peer])?;
         for workload in workload::languages(self.lab)? {
             if workload.docs.is_empty() {
-                let text = format!("{}: no document is admitted ({:?}).", workload.name, workload.skipped);
+                let text = format!(
+                    "{}: no document is admitted ({:?}).",
+                    workload.name, workload.skipped
+                );
                 self.results.notes.push(text);
                 continue;
             }
@@ -116,7 +129,9 @@ impl<'a> Suite<'a> {
     /// If a peer cannot be loaded.
     pub fn accuracy(&mut self) -> Result<()> {
         #[cfg(feature = "peers")]
-        self.results.accuracy.extend(crate::peers::accuracy(self.lab)?);
+        self.results
+            .accuracy
+            .extend(crate::peers::accuracy(self.lab)?);
         Ok(())
     }
 
@@ -125,11 +140,18 @@ impl<'a> Suite<'a> {
         let baseline = if build(BASELINE, &self.lab.fixture).is_ok() {
             BASELINE
         } else {
-            self.results.notes.push("No reserved huge pages: the baseline is on 4 KiB pages.".to_owned());
+            self.results
+                .notes
+                .push("No reserved huge pages: the baseline is on 4 KiB pages.".to_owned());
             "bitmap-4k"
         };
-        let peers = engine::all().into_iter().filter(|spec| spec.group == Group::Peer);
-        [baseline, OURS].into_iter().chain(peers.map(|spec| spec.name)).collect()
+        let peers = engine::all()
+            .into_iter()
+            .filter(|spec| spec.group == Group::Peer);
+        [baseline, OURS]
+            .into_iter()
+            .chain(peers.map(|spec| spec.name))
+            .collect()
     }
 
     /// Unseen text: fresh processes, warmed up on other documents and not at all.
@@ -138,19 +160,25 @@ impl<'a> Suite<'a> {
     /// If a child fails.
     pub fn unseen(&mut self) -> Result<()> {
         let names = self.names();
-        let docs = self.common_docs(&names)?;
+        let stream = workload::stream(self.lab)?.docs;
+        let stream = self.common_docs(&names, stream)?;
+        let words = workload::adversarial(self.lab)?.swap_remove(0).docs;
+        let words = self.common_docs(&names, words)?;
         let processes = Processes::new(self.lab)?;
-        for warmed in [true, false] {
-            let (rows, left_out) = processes.unseen(&names, names[0], names[1], &docs, warmed)?;
+        for fresh in Fresh::ALL {
+            let docs = match fresh {
+                Fresh::Stream | Fresh::StreamCold => &stream,
+                Fresh::Words => &words,
+            };
+            let (rows, left_out) = processes.unseen(&names, names[0], names[1], docs, fresh)?;
             self.results.unseen.extend(rows);
-            self.note(left_out, "unseen");
+            self.note(left_out, fresh.name());
         }
         Ok(())
     }
 
-    /// The stream's documents on which all engines agree.
-    fn common_docs(&mut self, names: &[&str]) -> Result<Vec<crate::corpus::Doc>> {
-        let mut docs = workload::stream(self.lab)?.docs;
+    /// The documents on which all engines agree.
+    fn common_docs(&mut self, names: &[&str], mut docs: Vec<Doc>) -> Result<Vec<Doc>> {
         let all = docs.len();
         for name in names {
             let engine = build(name, &self.lab.fixture)?;
@@ -158,7 +186,10 @@ impl<'a> Suite<'a> {
             docs.retain(|doc| session.encode(doc) == doc.ids);
         }
         if docs.len() < all {
-            let text = format!("Unseen text: {} of {all} documents are left out because engines differ on them.", all - docs.len());
+            let text = format!(
+                "Unseen text: {} of {all} documents are left out because engines differ on them.",
+                all - docs.len()
+            );
             self.results.notes.push(text);
         }
         Ok(docs)
@@ -174,10 +205,14 @@ impl<'a> Suite<'a> {
         names.extend(self.names());
         let processes = Processes::new(self.lab)?;
         let mut states = vec![false];
-        if may_drop_page_cache() {
+        // A quick run is often a test beside other work, which dropping the cache would slow down.
+        if !self.lab.quick && may_drop_page_cache() {
             states.push(true);
         } else {
-            self.results.notes.push("The page cache cannot be dropped here: cold starts are with a warm one only.".to_owned());
+            self.results.notes.push(
+                "The page cache is not dropped in this run: cold starts are with a warm one only."
+                    .to_owned(),
+            );
         }
         for dropped in states {
             let (rows, left_out) = processes.cold(&names, dropped)?;
@@ -194,7 +229,9 @@ impl<'a> Suite<'a> {
     pub fn shared(&mut self) -> Result<()> {
         let docs = workload::stream(self.lab)?.docs;
         let mut names = vec!["ours-map", "ours-copy"];
-        let peers = engine::all().into_iter().filter(|spec| spec.group == Group::Peer);
+        let peers = engine::all()
+            .into_iter()
+            .filter(|spec| spec.group == Group::Peer);
         names.extend(peers.map(|spec| spec.name));
         let processes = Processes::new(self.lab)?;
         for name in names {
@@ -267,12 +304,18 @@ impl<'a> Suite<'a> {
     pub fn export(&self, dir: &Path) -> Result<()> {
         std::fs::create_dir_all(dir)?;
         std::fs::copy(self.lab.fixture.model(), dir.join("model.model"))?;
-        std::fs::copy(self.lab.fixture.tokenizer_json(), dir.join("tokenizer.json"))?;
+        std::fs::copy(
+            self.lab.fixture.tokenizer_json(),
+            dir.join("tokenizer.json"),
+        )?;
         let documents = serde_json::json!({
             "repeated": workload::repeated(self.lab, DOC_TOKENS)?.docs,
             "stream": workload::stream(self.lab)?.docs,
         });
-        Ok(std::fs::write(dir.join("documents.json"), serde_json::to_vec(&documents)?)?)
+        Ok(std::fs::write(
+            dir.join("documents.json"),
+            serde_json::to_vec(&documents)?,
+        )?)
     }
 
     /// Everything.
@@ -303,11 +346,15 @@ impl<'a> Suite<'a> {
 }
 
 /// Every thread encodes all documents once after a pass to warm up; all start together.
-fn parallel_mb_per_s(engine: &dyn Engine, docs: &[crate::corpus::Doc], threads: usize) -> f64 {
+fn parallel_mb_per_s(engine: &dyn Engine, docs: &[Doc], threads: usize) -> f64 {
     let barrier = Barrier::new(threads);
     let worker = || {
         let mut session = engine.session();
-        let mut pass = || docs.iter().map(|doc| session.encode(doc).len()).sum::<usize>();
+        let mut pass = || {
+            docs.iter()
+                .map(|doc| session.encode(doc).len())
+                .sum::<usize>()
+        };
         let warm = pass();
         barrier.wait();
         let start = Instant::now();
@@ -317,11 +364,16 @@ fn parallel_mb_per_s(engine: &dyn Engine, docs: &[crate::corpus::Doc], threads: 
     };
     let spans: Vec<(Instant, Instant)> = std::thread::scope(|scope| {
         let handles: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        handles.into_iter().filter_map(|handle| handle.join().ok()).collect()
+        handles
+            .into_iter()
+            .filter_map(|handle| handle.join().ok())
+            .collect()
     });
     let start = spans.iter().map(|span| span.0).min();
     let end = spans.iter().map(|span| span.1).max();
-    let seconds = start.zip(end).map_or(f64::NAN, |(start, end)| (end - start).as_secs_f64());
+    let seconds = start
+        .zip(end)
+        .map_or(f64::NAN, |(start, end)| (end - start).as_secs_f64());
     let bytes: usize = docs.iter().map(|doc| doc.text.len()).sum();
     (bytes * threads) as f64 / 1e6 / seconds
 }

@@ -27,8 +27,9 @@ pub const DOC_TOKENS: usize = 512;
 pub const REPEATED_TOKENS: [usize; 5] = [128, 512, 1024, 4096, 16384];
 
 /// The languages that get a table row each.
-pub const LANGUAGES: [&str; 12] =
-    ["en", "de", "fr", "ru", "ar", "hi", "th", "zh", "ja", "ko", "vi", "code"];
+pub const LANGUAGES: [&str; 12] = [
+    "en", "de", "fr", "ru", "ar", "hi", "th", "zh", "ja", "ko", "vi", "code",
+];
 
 /// English runs out first in a small corpus; these go on.
 const LONG_DOC_LANGUAGES: [&str; 8] = ["en", "de", "fr", "es", "it", "pt", "nl", "pl"];
@@ -95,7 +96,10 @@ pub fn stream(lab: &Lab) -> Result<Workload> {
     }
     Ok(Workload {
         name: "stream".into(),
-        title: format!("{} different documents of about {DOC_TOKENS} tokens, all languages in turn", docs.len()),
+        title: format!(
+            "{} different documents of about {DOC_TOKENS} tokens, all languages in turn",
+            docs.len()
+        ),
         docs,
         ids: Ids::Equal,
         skipped,
@@ -115,7 +119,10 @@ pub fn languages(lab: &Lab) -> Result<Vec<Workload>> {
         let (docs, skipped) = maker.admit(language, candidates)?;
         workloads.push(Workload {
             name: format!("language-{language}"),
-            title: format!("{language}: {} documents of about {tokens} tokens", docs.len()),
+            title: format!(
+                "{language}: {} documents of about {tokens} tokens",
+                docs.len()
+            ),
             docs,
             ids: Ids::Equal,
             skipped,
@@ -173,19 +180,32 @@ pub fn adversarial(lab: &Lab) -> Result<Vec<Workload>> {
     let odd: Vec<String> = odd.collect();
     // Private-use characters are in no vocabulary.
     let unknown = (0..100 / scale).map(|_| {
-        (0..2000).map(|_| char::from_u32(0xe000 + random.below(0x1800) as u32).unwrap_or('\u{e000}')).collect()
+        (0..2000)
+            .map(|_| char::from_u32(0xe000 + random.below(0x1800) as u32).unwrap_or('\u{e000}'))
+            .collect()
     });
     let unknown: Vec<String> = unknown.collect();
     let cases = [
-        ("fresh-words", "no word ever repeats: random letters", fresh_words),
-        ("long-word", "one word of 10^6 random letters", vec![long_word]),
+        (
+            "fresh-words",
+            "no word ever repeats: random letters",
+            fresh_words,
+        ),
+        (
+            "long-word",
+            "one word of 10^6 random letters",
+            vec![long_word],
+        ),
         ("code-points", "random code points, U+0021 to U+2FFFF", odd),
         ("all-unknown", "private-use characters only", unknown),
     ];
     let mut maker = lab.maker()?;
     let mut workloads = Vec::new();
     for (name, title, texts) in cases {
-        let docs: Result<Vec<Doc>> = texts.into_iter().map(|text| maker.doc(name, text)).collect();
+        let docs: Result<Vec<Doc>> = texts
+            .into_iter()
+            .map(|text| maker.doc(name, text))
+            .collect();
         workloads.push(Workload {
             name: name.into(),
             title: title.into(),

@@ -47,7 +47,9 @@ impl BitmapTrie {
                 nodes[parent].children[byte >> 6] |= 1 << (byte & 63);
             }
         }
-        Ok(Self { nodes: Pages::copy_of(&nodes, page)? })
+        Ok(Self {
+            nodes: Pages::copy_of(&nodes, page)?,
+        })
     }
 
     /// The memory the nodes are in.
@@ -69,7 +71,10 @@ impl Trie for BitmapTrie {
     fn child<'a>(&'a self, node: &'a Node, byte: u8) -> Option<&'a Node> {
         let exists = node.children[usize::from(byte >> 6)] >> (byte & 63) & 1 != 0;
         // SAFETY: the type's invariant.
-        exists.then(|| unsafe { self.nodes.get_unchecked(node.base as usize + usize::from(byte)) })
+        exists.then(|| unsafe {
+            self.nodes
+                .get_unchecked(node.base as usize + usize::from(byte))
+        })
     }
 
     #[inline(always)]

@@ -47,7 +47,12 @@ impl DoubleArray {
             scores[piece.id as usize] = piece.score;
         }
         let mut slots = place(pieces);
-        let end = slots.iter().map(|slot| slot.base as usize).max().unwrap_or(0) + 256;
+        let end = slots
+            .iter()
+            .map(|slot| slot.base as usize)
+            .max()
+            .unwrap_or(0)
+            + 256;
         slots.resize(end.max(slots.len()), EMPTY);
         Self { slots, scores }
     }
@@ -78,10 +83,22 @@ fn place(pieces: &[Piece]) -> Vec<Slot> {
     slots[0].check = 0;
     let mut free = FreeLinks::default();
     free.next(0, &slots);
-    let root = Pending { slot: 0, depth: 0, pieces: 0..pieces.len() };
+    let root = Pending {
+        slot: 0,
+        depth: 0,
+        pieces: 0..pieces.len(),
+    };
     let mut queue = VecDeque::from([root]);
-    while let Some(Pending { slot, depth, pieces: mut range }) = queue.pop_front() {
-        if pieces.get(range.start).is_some_and(|piece| !range.is_empty() && piece.text.len() == depth) {
+    while let Some(Pending {
+        slot,
+        depth,
+        pieces: mut range,
+    }) = queue.pop_front()
+    {
+        if pieces
+            .get(range.start)
+            .is_some_and(|piece| !range.is_empty() && piece.text.len() == depth)
+        {
             slots[slot].id = pieces[range.start].id;
             range.start += 1;
         }
@@ -98,7 +115,10 @@ fn place(pieces: &[Piece]) -> Vec<Slot> {
         };
         let mut candidate = free.next(first + 1, &slots);
         let is_free = |slots: &[Slot], at: usize| slots.get(at).is_none_or(|s| s.check == NONE);
-        while !children.iter().all(|(byte, _)| is_free(&slots, candidate - first + byte)) {
+        while !children
+            .iter()
+            .all(|(byte, _)| is_free(&slots, candidate - first + byte))
+        {
             candidate = free.next(candidate + 1, &slots);
         }
         let base = candidate - first;
@@ -109,7 +129,11 @@ fn place(pieces: &[Piece]) -> Vec<Slot> {
                 slots.resize(child + 1, EMPTY);
             }
             slots[child].check = slot as u32;
-            queue.push_back(Pending { slot: child, depth: depth + 1, pieces });
+            queue.push_back(Pending {
+                slot: child,
+                depth: depth + 1,
+                pieces,
+            });
         }
     }
     slots
@@ -168,14 +192,19 @@ mod tests {
 
     #[test]
     fn holds_its_pieces_and_nothing_else() {
-        let mut texts: Vec<Vec<u8>> =
-            (0..2000u32).map(|i| format!("{:b}z{}", i * 7919 % 65536, i % 13).into_bytes()).collect();
+        let mut texts: Vec<Vec<u8>> = (0..2000u32)
+            .map(|i| format!("{:b}z{}", i * 7919 % 65536, i % 13).into_bytes())
+            .collect();
         texts.sort_unstable();
         texts.dedup();
         let pieces = texts
             .iter()
             .zip(0..)
-            .map(|(text, id)| Piece { text: text.clone(), id, score: -f64::from(id) })
+            .map(|(text, id)| Piece {
+                text: text.clone(),
+                id,
+                score: -f64::from(id),
+            })
             .collect();
         let vocabulary = Vocabulary::of_pieces(pieces);
         let trie = DoubleArray::new(&vocabulary);

@@ -118,12 +118,20 @@ fn staged<S: Stage + 'static>(
     Ok(Box::new(Staged { stage, normalizer }))
 }
 
-fn over<T: Trie>(vocabulary: &crate::fixture::Vocabulary, trie: T, backing: Option<String>) -> Over<T> {
+fn over<T: Trie>(
+    vocabulary: &crate::fixture::Vocabulary,
+    trie: T,
+    backing: Option<String>,
+) -> Over<T> {
     let unknown = Unknown {
         id: vocabulary.unk_id,
         score: vocabulary.unk_score,
     };
-    Over { trie, unknown, backing }
+    Over {
+        trie,
+        unknown,
+        backing,
+    }
 }
 
 fn strings(fixture: &Fixture, raw: bool) -> Result<Box<dyn Engine>> {
@@ -151,20 +159,55 @@ fn bitmap(fixture: &Fixture, raw: bool, page: PageSize) -> Result<Box<dyn Engine
 #[must_use]
 pub fn specs() -> Vec<Spec> {
     let raw: [(&str, &str, Build); 5] = [
-        ("strings", "1 hash-map children, a String per match", |f| strings(f, true)),
-        ("hash", "2 hash-map children, no allocation", |f| hash(f, true)),
-        ("double-array", "3 double array (base, check)", |f| double_array(f, true)),
-        ("bitmap-4k", "4 64-byte bitmap node, 4 KiB pages", |f| bitmap(f, true, PageSize::Small)),
-        ("bitmap-huge", "5 64-byte bitmap node, 2 MiB pages", |f| bitmap(f, true, PageSize::Huge)),
+        ("strings", "1 hash-map children, a String per match", |f| {
+            strings(f, true)
+        }),
+        ("hash", "2 hash-map children, no allocation", |f| {
+            hash(f, true)
+        }),
+        ("double-array", "3 double array (base, check)", |f| {
+            double_array(f, true)
+        }),
+        ("bitmap-4k", "4 64-byte bitmap node, 4 KiB pages", |f| {
+            bitmap(f, true, PageSize::Small)
+        }),
+        ("bitmap-huge", "5 64-byte bitmap node, 2 MiB pages", |f| {
+            bitmap(f, true, PageSize::Huge)
+        }),
     ];
     let prepared: [(&str, &str, Build); 5] = [
-        ("strings-viterbi", "1 hash-map children, a String per match", |f| strings(f, false)),
-        ("hash-viterbi", "2 hash-map children, no allocation", |f| hash(f, false)),
-        ("double-array-viterbi", "3 double array (base, check)", |f| double_array(f, false)),
-        ("bitmap-4k-viterbi", "4 64-byte bitmap node, 4 KiB pages", |f| bitmap(f, false, PageSize::Small)),
-        ("bitmap-huge-viterbi", "5 64-byte bitmap node, 2 MiB pages", |f| bitmap(f, false, PageSize::Huge)),
+        (
+            "strings-viterbi",
+            "1 hash-map children, a String per match",
+            |f| strings(f, false),
+        ),
+        ("hash-viterbi", "2 hash-map children, no allocation", |f| {
+            hash(f, false)
+        }),
+        (
+            "double-array-viterbi",
+            "3 double array (base, check)",
+            |f| double_array(f, false),
+        ),
+        (
+            "bitmap-4k-viterbi",
+            "4 64-byte bitmap node, 4 KiB pages",
+            |f| bitmap(f, false, PageSize::Small),
+        ),
+        (
+            "bitmap-huge-viterbi",
+            "5 64-byte bitmap node, 2 MiB pages",
+            |f| bitmap(f, false, PageSize::Huge),
+        ),
     ];
-    let as_spec = |group| move |(name, title, build)| Spec { name, title, group, build };
+    let as_spec = |group| {
+        move |(name, title, build)| Spec {
+            name,
+            title,
+            group,
+            build,
+        }
+    };
     raw.into_iter()
         .map(as_spec(Group::Ladder))
         .chain(prepared.into_iter().map(as_spec(Group::Viterbi)))

@@ -66,7 +66,12 @@ impl<T: Copy> Pages<T> {
         let start = NonNull::new(start.cast::<T>()).ok_or_else(Error::last_os_error)?;
         // SAFETY: the mapping is fresh, page-aligned and at least as long as the source.
         unsafe { std::ptr::copy_nonoverlapping(source.as_ptr(), start.as_ptr(), source.len()) };
-        Ok(Self { start, len: source.len(), mapped, page })
+        Ok(Self {
+            start,
+            len: source.len(),
+            mapped,
+            page,
+        })
     }
 
     /// Size and kind, for people.
@@ -76,7 +81,10 @@ impl<T: Copy> Pages<T> {
             PageSize::Small => "4 KiB pages",
             PageSize::Huge => "2 MiB pages (hugetlb)",
         };
-        format!("{:.0} MiB on {page}", self.mapped as f64 / f64::from(1 << 20))
+        format!(
+            "{:.0} MiB on {page}",
+            self.mapped as f64 / f64::from(1 << 20)
+        )
     }
 }
 

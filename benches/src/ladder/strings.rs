@@ -66,7 +66,10 @@ impl Strings {
             .map_while(move |byte| {
                 node = node.children.get(&byte)?;
                 prefix.push(byte);
-                Some(node.is_piece.then(|| String::from_utf8_lossy(&prefix).into_owned()))
+                Some(
+                    node.is_piece
+                        .then(|| String::from_utf8_lossy(&prefix).into_owned()),
+                )
             })
             .flatten()
     }
@@ -81,7 +84,11 @@ impl Strings {
             let mut offer = |end: usize, id: u32, score: f64| {
                 let target = &mut best[end];
                 if target.start.is_none() || so_far + score > target.score {
-                    *target = Best { id, score: so_far + score, start: Some(start) };
+                    *target = Best {
+                        id,
+                        score: so_far + score,
+                        start: Some(start),
+                    };
                 }
             };
             for piece in self.matches(&text[start..]) {

@@ -103,7 +103,11 @@ pub fn viterbi<T: Trie>(trie: &T, unknown: Unknown, text: &str, scratch: &mut Sc
         end = starts[end] as usize;
     }
     scratch.ids.clear();
-    fuse_unknown(scratch.path.iter().rev().copied(), unknown.id, &mut scratch.ids);
+    fuse_unknown(
+        scratch.path.iter().rev().copied(),
+        unknown.id,
+        &mut scratch.ids,
+    );
 }
 
 /// Appends `path` to `ids`, a run of unknowns as one.

@@ -12,7 +12,9 @@ struct Peer(Tokenizer);
 struct Caller<'a>(&'a Tokenizer, Vec<u32>);
 
 pub(super) fn build(fixture: &Fixture) -> Result<Box<dyn Engine>> {
-    Ok(Box::new(Peer(Tokenizer::from_file(fixture.tokenizer_json())?)))
+    Ok(Box::new(Peer(Tokenizer::from_file(
+        fixture.tokenizer_json(),
+    )?)))
 }
 
 impl Engine for Peer {

@@ -25,14 +25,22 @@ pub(super) fn build(fixture: &Fixture) -> Result<Box<dyn Engine>> {
 impl Engine for Peer {
     fn session(&self) -> Box<dyn Session + '_> {
         let options = EncodeOptions::no_specials();
-        Box::new(Caller { tokenizer: &self.0, options, tokens: Vec::new() })
+        Box::new(Caller {
+            tokenizer: &self.0,
+            options,
+            tokens: Vec::new(),
+        })
     }
 }
 
 impl Session for Caller<'_> {
     fn encode(&mut self, doc: &Doc) -> &[u32] {
         self.tokens.clear();
-        if self.tokenizer.encode_into(&doc.text, &self.options, &mut self.tokens).is_err() {
+        if self
+            .tokenizer
+            .encode_into(&doc.text, &self.options, &mut self.tokens)
+            .is_err()
+        {
             self.tokens.clear();
         }
         PipelineToken::cast_slice(&self.tokens)

@@ -17,7 +17,10 @@ pub use markdown::markdown;
 /// If a file cannot be written.
 pub fn write(dir: &Path, results: &Results) -> Result<()> {
     std::fs::create_dir_all(dir)?;
-    std::fs::write(dir.join("results.json"), serde_json::to_string_pretty(results)?)?;
+    std::fs::write(
+        dir.join("results.json"),
+        serde_json::to_string_pretty(results)?,
+    )?;
     let plots = plots::draw(dir, results)?;
     let mut text = markdown(results);
     if !plots.is_empty() {
