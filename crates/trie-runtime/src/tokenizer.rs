@@ -7,7 +7,7 @@ use trie_format::{NO_ID, PieceType, Reference, ValidImage};
 use crate::decode::Decoder;
 use crate::error::DecodeError;
 use crate::image::Image;
-use crate::normalize::Normalizer;
+use crate::normalize::{Normalizer, PlainAscii};
 use crate::scratch::Scratch;
 use crate::trie::Trie;
 use crate::viterbi::{Mixed, Single, backtrack, segment};
@@ -16,6 +16,7 @@ use crate::viterbi::{Mixed, Single, backtrack, segment};
 #[derive(Debug, Clone)]
 pub struct Tokenizer {
     image: Arc<Image>,
+    plain: PlainAscii,
 }
 
 /// How to encode, per call.
@@ -90,6 +91,7 @@ impl Tokenizer {
     #[must_use]
     pub fn new(image: Image) -> Self {
         Self {
+            plain: PlainAscii::new(image.view()),
             image: Arc::new(image),
         }
     }
@@ -107,6 +109,22 @@ impl Tokenizer {
     #[must_use]
     pub fn encode<'s>(&self, input: impl AsRef<[u8]>, scratch: &'s mut Scratch) -> &'s [u32] {
         self.segment(input.as_ref(), scratch);
+        self.collect::<false>(scratch);
+        scratch.ids.reverse();
+        &scratch.ids
+    }
+
+    /// The ids of text that is normalized already, as [`Tokenizer::normalize`] gives it, borrowed from
+    /// `scratch`: for callers that keep normalized text, and to measure segmentation alone.
+    #[must_use]
+    pub fn encode_normalized<'s>(
+        &self,
+        normalized: impl AsRef<[u8]>,
+        scratch: &'s mut Scratch,
+    ) -> &'s [u32] {
+        scratch.normalized.clear();
+        scratch.normalized.extend_from_slice(normalized.as_ref());
+        self.segment_normalized(scratch);
         self.collect::<false>(scratch);
         scratch.ids.reverse();
         &scratch.ids
@@ -155,7 +173,13 @@ impl Tokenizer {
     /// Normalizes `input` and fills the cells.
     fn segment(&self, input: &[u8], scratch: &mut Scratch) {
         let image = self.image.view();
-        Normalizer::new(image).normalize(input, &mut scratch.normalized);
+        Normalizer::new(image, self.plain).normalize(input, &mut scratch.normalized);
+        self.segment_normalized(scratch);
+    }
+
+    /// Fills the cells for the text that is in `scratch`.
+    fn segment_normalized(&self, scratch: &mut Scratch) {
+        let image = self.image.view();
         let trie = Trie::pieces(image);
         let unk_score = image.metadata().unk_score.to_native();
         let (text, cells) = (&scratch.normalized, &mut scratch.cells);
@@ -214,7 +238,8 @@ impl Tokenizer {
     /// `input` as the model sees it, borrowed from `scratch`.
     #[must_use]
     pub fn normalize<'s>(&self, input: impl AsRef<[u8]>, scratch: &'s mut Scratch) -> &'s [u8] {
-        Normalizer::new(self.image.view()).normalize(input.as_ref(), &mut scratch.normalized);
+        Normalizer::new(self.image.view(), self.plain)
+            .normalize(input.as_ref(), &mut scratch.normalized);
         &scratch.normalized
     }
 
