@@ -82,10 +82,7 @@ fn table(out: &mut String, table: &Table) {
         );
     }
     if table.name == "ladder-viterbi" {
-        out.push_str(
-            "On normalised text: segmentation alone, but for this project's row, which has no such entry \
-             and normalises again.\n",
-        );
+        out.push_str("On normalised text: segmentation alone.\n");
     }
     let mut rows = Rows::new(&[
         "engine",
