@@ -21,6 +21,8 @@ mod shim {
                 "--offline",
                 "--features=peers",
             ])
+            // Without it, the sources of other platforms' dependencies would have to be there.
+            .args(["--filter-platform".into(), std::env::var_os("TARGET")?])
             .current_dir(std::env::var_os("CARGO_MANIFEST_DIR")?)
             .output()
             .ok()?;

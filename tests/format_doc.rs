@@ -95,6 +95,7 @@ fn metadata_offsets() -> String {
         node_count: "u32",
         max_piece_bytes: "u32",
         max_symbol_bytes: "u32",
+        max_added_bytes: "u32",
         max_rule_bytes: "u32",
         max_denormalizer_rule_bytes: "u32",
         unk_id: "u32",
@@ -109,6 +110,7 @@ fn metadata_offsets() -> String {
         reference: "u8",
         id_map: "u8",
         byte_fallback: "u8",
+        preset: "u8",
     )
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <vector>
@@ -27,7 +28,9 @@ uint64_t shim_allocations() { return allocation_count; }
 
 void *shim_load(const char *path, std::size_t length) {
   auto *processor = new sentencepiece::SentencePieceProcessor();
-  if (processor->Load(absl::string_view(path, length)).ok()) return processor;
+  const auto status = processor->Load(absl::string_view(path, length));
+  if (status.ok()) return processor;
+  std::fprintf(stderr, "%s\n", status.ToString().c_str());
   delete processor;
   return nullptr;
 }

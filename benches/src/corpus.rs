@@ -21,9 +21,7 @@ pub struct Doc {
     pub language: String,
     /// Raw text.
     pub text: String,
-    /// The same, normalised; spaces are spaces.
-    pub normalized: String,
-    /// The same with U+2581 for every space and before the first word: what Viterbi runs on.
+    /// The same, normalised, with U+2581 for every space and before the first word: what Viterbi runs on.
     pub prepared: String,
     /// The ids of the project's tokenizer.
     pub ids: Vec<u32>,
@@ -154,13 +152,11 @@ impl<'a> Maker<'a> {
     /// If normalised text is not UTF-8.
     pub fn doc(&mut self, language: &str, text: String) -> Result<Doc> {
         let normalized = self.tokenizer.normalize(&text, &mut self.scratch);
-        let normalized = std::str::from_utf8(normalized)?.to_owned();
-        let spaced = normalized.replace('\u{2581}', " ");
+        let prepared = std::str::from_utf8(normalized)?.to_owned();
         Ok(Doc {
             language: language.to_owned(),
             ids: self.tokenizer.encode(&text, &mut self.scratch).to_vec(),
-            normalized: spaced.trim_start().to_owned(),
-            prepared: normalized,
+            prepared,
             text,
         })
     }

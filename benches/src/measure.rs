@@ -77,8 +77,8 @@ pub struct Figures {
     pub speedup_over_baseline: Option<Spread>,
     /// Time of this engine over the project's, over rounds: above 1 the project is faster.
     pub ours_faster_by: Option<Spread>,
-    /// Heap allocations per encode.
-    pub allocations: f64,
+    /// Heap allocations per encode, where they are counted.
+    pub allocations: Option<f64>,
     /// Share of ids that differ from the project's. Zero, except in adversarial workloads.
     pub differing_ids: f64,
     /// Which memory the tables are in.
@@ -121,7 +121,7 @@ struct Track<'a> {
     tokens: usize,
     samples_us: Vec<f64>,
     rounds_ns: Vec<f64>,
-    allocations: f64,
+    allocations: Option<f64>,
     differing_ids: f64,
 }
 
@@ -207,11 +207,13 @@ fn prepare<'a>(contestant: &Contestant<'a>, docs: &[Doc], ids: Ids) -> Result<Tr
         }
         _ => {}
     }
-    let before = allocations() + session.foreign_allocations();
+    let so_far = |session: &dyn Session| Some(allocations() + session.foreign_allocations()?);
+    let before = so_far(session.as_ref());
     for doc in docs {
         black_box(session.encode(doc));
     }
-    let allocated = allocations() + session.foreign_allocations() - before;
+    let after = so_far(session.as_ref());
+    let per_encode = |allocated: u64| allocated as f64 / docs.len().max(1) as f64;
     Ok(Track {
         name,
         session,
@@ -219,7 +221,9 @@ fn prepare<'a>(contestant: &Contestant<'a>, docs: &[Doc], ids: Ids) -> Result<Tr
         tokens,
         samples_us: Vec::new(),
         rounds_ns: Vec::new(),
-        allocations: allocated as f64 / docs.len().max(1) as f64,
+        allocations: after
+            .zip(before)
+            .map(|(after, before)| per_encode(after - before)),
         differing_ids: share,
     })
 }

@@ -41,21 +41,29 @@ impl GraphemeNormalizer {
             }
             for (start, character) in cluster.char_indices() {
                 let part = &cluster[start..start + character.len_utf8()];
-                let part = self.rules.transform(part).unwrap_or(part);
-                push_collapsed(part, out, &mut after_space);
+                match self.rules.transform(part) {
+                    Some(replacement) => push_collapsed(replacement, out, &mut after_space),
+                    None => push_character(character, out, &mut after_space),
+                }
             }
         }
     }
 }
 
+#[inline]
 fn push_collapsed(text: &str, out: &mut String, after_space: &mut bool) {
     for character in text.chars() {
-        let space = character == ' ';
-        if !(space && *after_space) {
-            out.push(character);
-        }
-        *after_space = space;
+        push_character(character, out, after_space);
     }
+}
+
+#[inline]
+fn push_character(character: char, out: &mut String, after_space: &mut bool) {
+    let space = character == ' ';
+    if !(space && *after_space) {
+        out.push(character);
+    }
+    *after_space = space;
 }
 
 /// Puts the space before the first word and escapes all spaces: what Viterbi runs on.

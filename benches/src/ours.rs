@@ -9,12 +9,17 @@ use crate::corpus::Doc;
 use crate::engine::{Engine, Group, Session, Spec};
 use crate::fixture::Fixture;
 
-/// Which of a document's texts is encoded.
-type Text = fn(&Doc) -> &str;
+/// Where an encode begins.
+#[derive(Clone, Copy, PartialEq)]
+enum From {
+    Raw,
+    /// At what Viterbi runs on.
+    Prepared,
+}
 
 struct Ours {
     tokenizer: Tokenizer,
-    text: Text,
+    from: From,
 }
 
 struct OursSession<'a> {
@@ -38,8 +43,11 @@ impl Engine for Ours {
 
 impl Session for OursSession<'_> {
     fn encode(&mut self, doc: &Doc) -> &[u32] {
-        let text = (self.engine.text)(doc);
-        self.engine.tokenizer.encode(text, &mut self.scratch)
+        let tokenizer = &self.engine.tokenizer;
+        match self.engine.from {
+            From::Raw => tokenizer.encode(&doc.text, &mut self.scratch),
+            From::Prepared => tokenizer.encode_normalized(&doc.prepared, &mut self.scratch),
+        }
     }
 }
 
@@ -63,18 +71,9 @@ fn mapped(fixture: &Fixture) -> Result<Tokenizer> {
     Ok(Tokenizer::new(unsafe { Image::map(fixture.image()) }?))
 }
 
-fn engine(tokenizer: Result<Tokenizer>, text: Text) -> Result<Box<dyn Engine>> {
+fn engine(tokenizer: Result<Tokenizer>, from: From) -> Result<Box<dyn Engine>> {
     let tokenizer = tokenizer?;
-    Ok(Box::new(Ours { tokenizer, text }))
-}
-
-fn raw(doc: &Doc) -> &str {
-    &doc.text
-}
-
-/// Without U+2581 and its leading space the normaliser has nothing to change, but it still runs.
-fn normalized(doc: &Doc) -> &str {
-    &doc.normalized
+    Ok(Box::new(Ours { tokenizer, from }))
 }
 
 /// The tokenizer as a serving process would load it, then one row for each kind of memory.
@@ -83,37 +82,34 @@ pub fn specs() -> Vec<Spec> {
     type Build = fn(&Fixture) -> Result<Box<dyn Engine>>;
     let rows: [(&str, &str, Group, Build); 7] = [
         ("ours", "this project", Group::Ours, |f| {
-            engine(load(f, Backing::Auto), raw)
+            engine(load(f, Backing::Auto), From::Raw)
         }),
-        (
-            "ours-viterbi",
-            "this project (its normaliser still runs)",
-            Group::Viterbi,
-            |f| engine(load(f, Backing::Auto), normalized),
-        ),
+        ("ours-viterbi", "this project", Group::Viterbi, |f| {
+            engine(load(f, Backing::Auto), From::Prepared)
+        }),
         (
             "ours-0.2.1",
             "this project, reproducing sentencepiece 0.2.1",
             Group::Reference,
-            |f| engine(load_from(f.image_021(), Backing::Copy), raw),
+            |f| engine(load_from(f.image_021(), Backing::Copy), From::Raw),
         ),
         ("ours-map", "this project, mapped file", Group::Ours, |f| {
-            engine(mapped(f), raw)
+            engine(mapped(f), From::Raw)
         }),
         ("ours-copy", "this project, plain copy", Group::Ours, |f| {
-            engine(load(f, Backing::Copy), raw)
+            engine(load(f, Backing::Copy), From::Raw)
         }),
         (
             "ours-thp",
             "this project, transparent huge pages",
             Group::Ours,
-            |f| engine(load(f, Backing::TransparentHuge), raw),
+            |f| engine(load(f, Backing::TransparentHuge), From::Raw),
         ),
         (
             "ours-hugetlb",
             "this project, reserved huge pages",
             Group::Ours,
-            |f| engine(load(f, Backing::HugeTlb), raw),
+            |f| engine(load(f, Backing::HugeTlb), From::Raw),
         ),
     ];
     rows.into_iter()

@@ -12,7 +12,7 @@ use crate::corpus::Doc;
 use crate::lab::Lab;
 use crate::machine::mib;
 use crate::measure::{Spread, quantile};
-use crate::results::{ColdStart, Instructions, LeftOut, Shared, Unseen};
+use crate::results::{ColdStart, Fresh, Instructions, LeftOut, Shared, Unseen};
 
 /// Starts children over a lab's fixture.
 pub struct Processes<'a> {
@@ -71,7 +71,7 @@ impl<'a> Processes<'a> {
         baseline: &str,
         ours: &str,
         docs: &[Doc],
-        warmed: bool,
+        fresh: Fresh,
     ) -> Result<(Vec<Unseen>, Vec<LeftOut>)> {
         let (warm, timed): (Vec<_>, Vec<_>) = docs
             .iter()
@@ -90,7 +90,7 @@ impl<'a> Processes<'a> {
             for (engine, runs) in engines.iter().zip(&mut runs) {
                 let mut arguments = self.arguments("unseen", engine);
                 arguments.extend(["--docs".to_owned(), timed.clone()]);
-                if warmed {
+                if fresh != Fresh::StreamCold {
                     arguments.extend(["--warm".to_owned(), warm.clone()]);
                 }
                 let (mut child, mut out) = self.start(&arguments)?;
@@ -126,7 +126,7 @@ impl<'a> Processes<'a> {
             let ratio = |a: &[f64], b: &[f64]| Spread::of(a.iter().zip(b).map(|(a, b)| a / b));
             rows.push(Unseen {
                 engine: (*engine).to_owned(),
-                warmed,
+                fresh,
                 p50_us: quantile(&us, 0.5),
                 p99_us: quantile(&us, 0.99),
                 mb_per_s: Spread::of(totals.iter().map(|ns| bytes as f64 * 1e3 / ns)),
@@ -201,14 +201,15 @@ impl<'a> Processes<'a> {
         Ok((rows, left_out))
     }
 
-    /// Memory of 1, 4 and 8 processes that have each encoded `docs`.
+    /// Memory of 1, 4 and 8 processes (1 and 2 in a quick run) that have each encoded `docs`.
     ///
     /// # Errors
     /// If a child fails.
     pub fn shared(&self, engine: &str, docs: &[Doc]) -> Result<Vec<Shared>> {
         let docs = self.write_docs("held.json", docs)?;
         let mut rows = Vec::new();
-        for processes in [1, 4, 8] {
+        let counts: &[usize] = if self.lab.quick { &[1, 2] } else { &[1, 4, 8] };
+        for &processes in counts {
             let mut children = Vec::new();
             for _ in 0..processes {
                 let mut arguments = self.arguments("hold", engine);

@@ -38,13 +38,49 @@ pub struct Table {
     pub left_out: Vec<LeftOut>,
 }
 
+/// What is encoded once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Fresh {
+    /// Half of the stream, after the other half as a warm-up.
+    Stream,
+    /// The same half of the stream without any warm-up.
+    StreamCold,
+    /// Words that never repeat, after others.
+    Words,
+}
+
+impl Fresh {
+    /// All kinds, in the order of the tables.
+    pub const ALL: [Self; 3] = [Self::Stream, Self::StreamCold, Self::Words];
+
+    /// Name in the results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stream => "unseen",
+            Self::StreamCold => "unseen-unwarmed",
+            Self::Words => "unseen-words",
+        }
+    }
+
+    /// What it is, for people.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Stream => "the stream, warmed up on other documents",
+            Self::StreamCold => "the stream, no warm-up at all",
+            Self::Words => "random words that never repeat, warmed up on others",
+        }
+    }
+}
+
 /// (c): one engine on text it has not seen, each document once, in fresh processes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Unseen {
     /// The engine.
     pub engine: String,
-    /// Whether it was warmed up on other documents.
-    pub warmed: bool,
+    /// What it encodes.
+    pub fresh: Fresh,
     /// Microseconds per encode: the median.
     pub p50_us: f64,
     /// Microseconds per encode: the 99th percentile.

@@ -5,12 +5,13 @@ use std::sync::Barrier;
 use std::time::Instant;
 
 use crate::Result;
+use crate::corpus::Doc;
 use crate::engine::{self, BASELINE, Engine, Group, OURS, build};
 use crate::lab::{Lab, Team};
 use crate::machine::Machine;
 use crate::measure::Spread;
 use crate::process::{Processes, may_drop_page_cache};
-use crate::results::{LeftOut, Results, Threads};
+use crate::results::{Fresh, LeftOut, Results, Threads};
 use crate::workload::{self, DOC_TOKENS, REPEATED_TOKENS};
 
 /// The rows of cold start and shared memory that are this project's.
@@ -159,19 +160,25 @@ impl<'a> Suite<'a> {
     /// If a child fails.
     pub fn unseen(&mut self) -> Result<()> {
         let names = self.names();
-        let docs = self.common_docs(&names)?;
+        let stream = workload::stream(self.lab)?.docs;
+        let stream = self.common_docs(&names, stream)?;
+        let words = workload::adversarial(self.lab)?.swap_remove(0).docs;
+        let words = self.common_docs(&names, words)?;
         let processes = Processes::new(self.lab)?;
-        for warmed in [true, false] {
-            let (rows, left_out) = processes.unseen(&names, names[0], names[1], &docs, warmed)?;
+        for fresh in Fresh::ALL {
+            let docs = match fresh {
+                Fresh::Stream | Fresh::StreamCold => &stream,
+                Fresh::Words => &words,
+            };
+            let (rows, left_out) = processes.unseen(&names, names[0], names[1], docs, fresh)?;
             self.results.unseen.extend(rows);
-            self.note(left_out, "unseen");
+            self.note(left_out, fresh.name());
         }
         Ok(())
     }
 
-    /// The stream's documents on which all engines agree.
-    fn common_docs(&mut self, names: &[&str]) -> Result<Vec<crate::corpus::Doc>> {
-        let mut docs = workload::stream(self.lab)?.docs;
+    /// The documents on which all engines agree.
+    fn common_docs(&mut self, names: &[&str], mut docs: Vec<Doc>) -> Result<Vec<Doc>> {
         let all = docs.len();
         for name in names {
             let engine = build(name, &self.lab.fixture)?;
@@ -198,11 +205,12 @@ impl<'a> Suite<'a> {
         names.extend(self.names());
         let processes = Processes::new(self.lab)?;
         let mut states = vec![false];
-        if may_drop_page_cache() {
+        // A quick run is often a test beside other work, which dropping the cache would slow down.
+        if !self.lab.quick && may_drop_page_cache() {
             states.push(true);
         } else {
             self.results.notes.push(
-                "The page cache cannot be dropped here: cold starts are with a warm one only."
+                "The page cache is not dropped in this run: cold starts are with a warm one only."
                     .to_owned(),
             );
         }
@@ -338,7 +346,7 @@ impl<'a> Suite<'a> {
 }
 
 /// Every thread encodes all documents once after a pass to warm up; all start together.
-fn parallel_mb_per_s(engine: &dyn Engine, docs: &[crate::corpus::Doc], threads: usize) -> f64 {
+fn parallel_mb_per_s(engine: &dyn Engine, docs: &[Doc], threads: usize) -> f64 {
     let barrier = Barrier::new(threads);
     let worker = || {
         let mut session = engine.session();

@@ -1,13 +1,22 @@
-//! Every benchmark that runs in one process, in its quick mode: engines load, ids are equal, a report is
-//! written. The figures are not looked at.
+//! Every benchmark but the instruction counts in its quick mode: engines load, ids are equal, a report is
+//! written. The figures are not looked at. Without optimisation this would take minutes.
 
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::expect_used)]
 
 use std::path::Path;
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use trie_benches::lab::Lab;
 use trie_benches::report;
 use trie_benches::suite::Suite;
+
+/// The pool of huge pages is small: tests that use it take turns.
+static HUGE_PAGES: Mutex<()> = Mutex::new(());
+
+fn turn() -> MutexGuard<'static, ()> {
+    HUGE_PAGES.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 fn lab() -> Lab {
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/xlm-roberta.model");
@@ -15,7 +24,9 @@ fn lab() -> Lab {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "needs a release build")]
 fn everything_in_one_process_runs_and_is_reported() {
+    let _turn = turn();
     let lab = lab();
     let mut suite = Suite::new(&lab);
     suite.ladder().expect("all stages give the same ids");
@@ -37,4 +48,21 @@ fn everything_in_one_process_runs_and_is_reported() {
     let read: trie_benches::results::Results = serde_json::from_slice(&json).expect("readable");
     assert_eq!(read.tables.len(), results.tables.len());
     assert!(dir.path().join("ladder.svg").exists());
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "needs a release build")]
+fn measurements_in_fresh_processes_run() {
+    let _turn = turn();
+    for part in ["unseen", "cold", "shared"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_trie-benches"))
+            .args([part, "--quick", "--json"])
+            .output()
+            .expect("the program starts");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{part}: {errors}");
+        let results: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let rows = results[part].as_array().expect("rows");
+        assert!(!rows.is_empty(), "{part}: {errors}");
+    }
 }

@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod kitoken;
+mod lite;
 mod sentencepiece;
 mod tokenizers;
 mod tokenizers_rc;
@@ -29,7 +30,7 @@ pub fn specs() -> Vec<Spec> {
         group: Group::Peer,
         build,
     };
-    vec![
+    let mut specs = vec![
         spec(
             "tokenizers-0.22",
             "tokenizers 0.22.2, encode_fast",
@@ -47,7 +48,18 @@ pub fn specs() -> Vec<Spec> {
         ),
         spec("kitoken", "kitoken 0.11.1", kitoken::build),
         spec("tokie", "tokie 0.1.4, encode_ids", tokie::build),
-    ]
+    ];
+    if lite::directory().is_some() {
+        specs.push(spec("lite", "SentencePiece Lite 0.2.3", |_| {
+            lite::build(false)
+        }));
+        specs.push(spec(
+            "lite-cached",
+            "SentencePiece Lite 0.2.3 with its cache",
+            |_| lite::build(true),
+        ));
+    }
+    specs
 }
 
 /// SentencePiece's own id in fairseq order.

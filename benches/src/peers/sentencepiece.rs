@@ -1,6 +1,6 @@
 //! SentencePiece C++, through the project's own thin shim.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::{NonNull, null};
 
 // Links the library.
@@ -43,9 +43,9 @@ struct Caller<'a> {
 }
 
 pub(super) fn build(fixture: &Fixture) -> Result<Box<dyn Engine>> {
-    let path = fixture.model().display().to_string();
-    // SAFETY: the path is valid for the length given.
-    let processor = unsafe { shim_load(path.as_ptr().cast(), path.len()) };
+    let path = CString::new(fixture.model().display().to_string())?;
+    // SAFETY: the path is valid for the length given, and ends with the NUL that the library relies on.
+    let processor = unsafe { shim_load(path.as_ptr(), path.count_bytes()) };
     let processor = NonNull::new(processor).ok_or("SentencePiece does not load the model")?;
     Ok(Box::new(Peer(processor)))
 }
@@ -100,8 +100,8 @@ impl Session for Caller<'_> {
         &self.mapped
     }
 
-    fn foreign_allocations(&self) -> u64 {
+    fn foreign_allocations(&self) -> Option<u64> {
         // SAFETY: reads a thread-local counter.
-        unsafe { shim_allocations() }
+        Some(unsafe { shim_allocations() })
     }
 }

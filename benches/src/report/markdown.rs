@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::title;
 use crate::engine::OURS;
 use crate::measure::{Figures, Spread};
-use crate::results::{Results, Table};
+use crate::results::{Fresh, Results, Table};
 
 /// Median with quartiles.
 fn spread(spread: &Spread) -> String {
@@ -47,7 +47,8 @@ fn figures(row: &Figures) -> Vec<String> {
         format!("{:.1}", row.p99_us),
         spread(&row.ns_per_token),
         spread(&row.mb_per_s),
-        format!("{:.0}", row.allocations),
+        row.allocations
+            .map_or_else(|| "not counted".to_owned(), |n| format!("{n:.0}")),
         optional(&row.speedup_over_baseline),
         optional(&row.ours_faster_by),
     ];
@@ -62,7 +63,6 @@ fn figures(row: &Figures) -> Vec<String> {
 
 fn table(out: &mut String, table: &Table) {
     let Table {
-        title,
         docs,
         tokens,
         bytes,
@@ -71,8 +71,8 @@ fn table(out: &mut String, table: &Table) {
     } = table;
     let _ = writeln!(
         out,
-        "\n### `{}`: {title}\n\n{docs} documents, {tokens} tokens, {bytes} bytes a pass.",
-        table.name
+        "\n### `{}`: {}\n\n{docs} documents, {tokens} tokens, {bytes} bytes a pass.",
+        table.name, table.title
     );
     if skipped.normalization + skipped.ties != 0 {
         let _ = writeln!(
@@ -81,11 +81,14 @@ fn table(out: &mut String, table: &Table) {
             skipped.of, skipped.normalization, skipped.ties
         );
     }
+    if table.name == "ladder-viterbi" {
+        out.push_str("On normalised text: segmentation alone.\n");
+    }
     let mut rows = Rows::new(&[
         "engine",
         "p50 us",
         "p99 us",
-        "ns/token",
+        "CPU ns/token",
         "MB/s",
         "allocations",
         "over published",
@@ -96,12 +99,8 @@ fn table(out: &mut String, table: &Table) {
     }
     let _ = write!(out, "\n{}", rows.0);
     for left in &table.left_out {
-        let _ = writeln!(out, "\n{} {}.", title_of(&left.engine), left.reason);
+        let _ = writeln!(out, "\n{} {}.", title(&left.engine), left.reason);
     }
-}
-
-fn title_of(engine: &str) -> String {
-    title(engine)
 }
 
 /// The whole run.
@@ -203,11 +202,7 @@ fn losses(out: &mut String, results: &Results) {
         .iter()
         .filter(|row| row.ours_faster_by.median < 1.0)
     {
-        let name = if row.warmed {
-            "unseen, warmed up"
-        } else {
-            "unseen, not warmed up"
-        };
+        let name = row.fresh.name();
         lost.push(format!(
             "{name}: {} takes {} of our time",
             title(&row.engine),
@@ -242,9 +237,7 @@ fn losses(out: &mut String, results: &Results) {
     if lost.is_empty() {
         out.push_str("\nNowhere in this run.\n");
     } else {
-        lost.iter().for_each(|line| {
-            let _ = writeln!(out, "\n- {line}");
-        });
+        let _ = writeln!(out, "\n- {}", lost.join("\n- "));
     }
 }
 
@@ -253,12 +246,7 @@ fn unseen(out: &mut String, results: &Results) {
         return;
     }
     out.push_str("\n## Unseen text\n\nFresh processes; every document is encoded exactly once.\n");
-    for warmed in [true, false] {
-        let how = if warmed {
-            "Warmed up on other documents"
-        } else {
-            "No warm-up at all"
-        };
+    for fresh in Fresh::ALL {
         let mut rows = Rows::new(&[
             "engine",
             "p50 us",
@@ -268,7 +256,7 @@ fn unseen(out: &mut String, results: &Results) {
             "over published",
             "ours faster by",
         ]);
-        for row in results.unseen.iter().filter(|row| row.warmed == warmed) {
+        for row in results.unseen.iter().filter(|row| row.fresh == fresh) {
             rows.push(&[
                 title(&row.engine),
                 format!("{:.1}", row.p50_us),
@@ -279,7 +267,13 @@ fn unseen(out: &mut String, results: &Results) {
                 spread(&row.ours_faster_by),
             ]);
         }
-        let _ = write!(out, "\n### {how}\n\n{}", rows.0);
+        let _ = write!(
+            out,
+            "\n### `{}`: {}\n\n{}",
+            fresh.name(),
+            fresh.title(),
+            rows.0
+        );
     }
 }
 

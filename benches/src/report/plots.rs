@@ -8,7 +8,7 @@ use super::title;
 use crate::Result;
 use crate::engine::OURS;
 use crate::measure::Spread;
-use crate::results::Results;
+use crate::results::{Fresh, Results};
 
 struct Bar {
     label: String,
@@ -46,15 +46,13 @@ pub(super) fn draw(dir: &Path, results: &Results) -> Result<Vec<(String, String)
             bars,
         ));
     }
-    for (warmed, name, how) in [
-        (true, "unseen", "warmed up on other documents"),
-        (false, "unseen-unwarmed", "no warm-up"),
-    ] {
-        let rows = results.unseen.iter().filter(|row| row.warmed == warmed);
+    for fresh in Fresh::ALL {
+        let rows = results.unseen.iter().filter(|row| row.fresh == fresh);
         let bars = rows
             .map(|row| Bar::new(&row.engine, row.mb_per_s))
             .collect();
-        charts.push((name.to_owned(), format!("Unseen text: MB/s, {how}"), bars));
+        let title = format!("Unseen text: MB/s, {}", fresh.title());
+        charts.push((fresh.name().to_owned(), title, bars));
     }
     for (dropped, name, how) in [
         (false, "cold", "warm page cache"),

@@ -37,6 +37,7 @@ mod writer;
 
 pub use error::{CompileError, PieceName};
 pub use output::write_image;
+use trie_format::Preset;
 pub use trie_format::{IdMap, Reference};
 
 /// What to compile for.
@@ -67,6 +68,16 @@ pub enum HuggingFacePreset {
     B,
     /// Spaces at the right end are dropped, two and more spaces become U+2581: the later converter.
     C,
+}
+
+impl From<HuggingFacePreset> for Preset {
+    fn from(preset: HuggingFacePreset) -> Self {
+        match preset {
+            HuggingFacePreset::A => Self::A,
+            HuggingFacePreset::B => Self::B,
+            HuggingFacePreset::C => Self::C,
+        }
+    }
 }
 
 impl Default for Options {
@@ -131,6 +142,12 @@ impl Stage {
     }
 }
 
+/// Whether [`compile`] takes `input` for a `tokenizer.json` rather than a model: by its contents.
+#[must_use]
+pub fn is_tokenizer_json(input: &[u8]) -> bool {
+    hf::json::looks_like_json(input)
+}
+
 /// Compiles a serialized SentencePiece `ModelProto`, or a `tokenizer.json`, into an image. Which of the two
 /// it is shows from the contents.
 ///
@@ -153,12 +170,13 @@ pub fn compile_with_progress(
     progress(Stage::Model);
     if hf::json::looks_like_json(model) {
         check_json_options(options)?;
-        return compile_hf(model, hf::json::parse(model)?, options, progress);
+        let parsed = hf::json::parse(model)?;
+        return compile_hf(model, parsed, Preset::None, options, progress);
     }
     let parsed = model::Model::parse(model)?;
     if options.reference == Some(Reference::HuggingFace023) {
         let converted = hf::preset::convert(parsed, options.ids, options.preset)?;
-        return compile_hf(model, converted, options, progress);
+        return compile_hf(model, converted, options.preset.into(), options, progress);
     }
     let reference = options.reference.unwrap_or(Reference::SentencePiece023);
     let vocab = vocab::Vocab::new(&parsed, options.ids, reference)?;
@@ -172,6 +190,7 @@ pub fn compile_with_progress(
         source: model,
         reference,
         ids: options.ids,
+        preset: Preset::None,
         vocab: &vocab,
         trie: &trie,
         symbols: symbols.as_ref(),
@@ -203,12 +222,13 @@ fn check_json_options(options: &Options) -> Result<(), CompileError> {
 fn compile_hf(
     source: &[u8],
     model: hf::pipeline::HfModel,
+    preset: Preset,
     options: &Options,
     mut progress: impl FnMut(Stage),
 ) -> Result<Vec<u8>, CompileError> {
-    let vocab = hf::tables::vocab(&model)?;
     let charsmap = hf::steps::charsmap(&model)?;
     let pipeline = hf::steps::Sections::new(&model, charsmap)?;
+    let vocab = hf::tables::vocab(&model, &pipeline.added_texts)?;
     progress(Stage::Trie);
     let trie = trie::Trie::build(vocab.trie_keys.clone())?;
     progress(Stage::Image);
@@ -216,6 +236,7 @@ fn compile_hf(
         source,
         reference: Reference::HuggingFace023,
         ids: options.ids,
+        preset,
         vocab: &vocab,
         trie: &trie,
         symbols: None,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use sha2::{Digest, Sha256};
 use trie_format::{
     ENDIAN_MARK, FORMAT_MAJOR, FORMAT_MINOR, HEADER_LEN, Header, IdMap, MAGIC, Metadata,
-    NODE_FILE_ALIGN, NODE_FILE_ALIGN_FROM, NormalizerFlags, Reference, SECTION_ALIGN,
+    NODE_FILE_ALIGN, NODE_FILE_ALIGN_FROM, NormalizerFlags, Preset, Reference, SECTION_ALIGN,
     SECTION_REQUIRED, SectionEntry, SectionKind, TextRange, checksum, image_id,
 };
 
@@ -21,6 +21,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) source: &'a [u8],
     pub(crate) reference: Reference,
     pub(crate) ids: IdMap,
+    pub(crate) preset: Preset,
     pub(crate) vocab: &'a Vocab<'a>,
     pub(crate) trie: &'a Trie,
     pub(crate) symbols: Option<&'a Trie>,
@@ -208,6 +209,7 @@ fn metadata(parts: &Parts<'_>) -> Result<(Vec<u8>, Vec<u8>), CompileError> {
         reference: parts.reference,
         id_map: parts.ids,
         byte_fallback: vocab.byte_ids.is_some(),
+        preset: parts.preset,
     };
     let archive = rkyv::to_bytes::<rkyv::rancor::Failure>(&metadata)?;
     Ok((archive.to_vec(), texts))

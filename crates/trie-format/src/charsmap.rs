@@ -106,6 +106,19 @@ impl<'a> CharsmapView<'a> {
         Ok(())
     }
 
+    /// Whether some rule's key may begin with `start`: a search gets that far.
+    #[must_use]
+    pub fn may_begin_with(&self, start: &[u8]) -> bool {
+        let mut node = self.units.first().map_or(0, |&root| offset(root));
+        start.len() <= self.max_key_bytes
+            && start.iter().all(|&byte| {
+                node ^= usize::from(byte);
+                let unit = self.units.get(node).copied().unwrap_or(LEAF);
+                node ^= offset(unit);
+                label(unit) == u32::from(byte)
+            })
+    }
+
     /// The longest rule whose key begins `input`: the key's length in bytes and the replacement.
     ///
     /// As in the reference, of more than [`MAX_RULE_MATCHES`] matching rules the shortest
@@ -185,6 +198,9 @@ mod tests {
         assert_eq!(map.validate(), Ok(()));
         assert_eq!(map.longest_match(b"ax"), Some((1, b"bc".as_slice())));
         assert_eq!(map.longest_match(b"x"), None);
+        assert!(
+            map.may_begin_with(b"a") && !map.may_begin_with(b"ab") && !map.may_begin_with(b"b")
+        );
         assert_eq!(map.longest_match(b""), None);
     }
 

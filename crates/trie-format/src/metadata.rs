@@ -76,6 +76,46 @@ impl From<ArchivedIdMap> for IdMap {
     }
 }
 
+/// Which published form of the `tokenizer.json` that `transformers` makes of a model the steps are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Archive, Serialize)]
+#[rkyv(derive(Debug, Clone, Copy, PartialEq, Eq))]
+#[repr(u8)]
+#[non_exhaustive]
+pub enum Preset {
+    /// None: there are no steps, or they are a file's own.
+    None = 0,
+    /// Two and more spaces become one.
+    A = 1,
+    /// WhitespaceSplit before Metaspace.
+    B = 2,
+    /// Spaces at the right end are dropped, two and more become U+2581.
+    C = 3,
+}
+
+impl Preset {
+    /// The letter used on the command line.
+    #[must_use]
+    pub const fn letter(self) -> Option<char> {
+        match self {
+            Self::None => None,
+            Self::A => Some('a'),
+            Self::B => Some('b'),
+            Self::C => Some('c'),
+        }
+    }
+}
+
+impl From<ArchivedPreset> for Preset {
+    fn from(archived: ArchivedPreset) -> Self {
+        match archived {
+            ArchivedPreset::None => Self::None,
+            ArchivedPreset::A => Self::A,
+            ArchivedPreset::B => Self::B,
+            ArchivedPreset::C => Self::C,
+        }
+    }
+}
+
 /// The type of a piece; the numbers are those of SentencePiece's `ModelProto`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -215,6 +255,8 @@ pub struct Metadata {
     pub id_map: IdMap,
     /// Whether unknown characters become byte pieces.
     pub byte_fallback: bool,
+    /// Where the steps of the Hugging Face reference come from.
+    pub preset: Preset,
 }
 
 /// Longest metadata archive that is looked at, in bytes: keeps parsing constant-time.

@@ -6,8 +6,9 @@
 
 #![forbid(unsafe_code)]
 
+mod origin;
 mod replace;
 mod steps;
 
-pub use replace::{Pattern, replace};
+pub use replace::{Pattern, replace, replace_tracked};
 pub use steps::{normalize, pattern_of, str_of};

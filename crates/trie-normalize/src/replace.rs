@@ -19,16 +19,28 @@ pub enum Pattern<'a> {
 }
 
 /// Appends `text` to `out`, every occurrence of `pattern` as `content`.
-///
-/// Returns whether the very beginning of `text` was replaced by nothing.
-pub fn replace(text: &str, pattern: Pattern<'_>, content: &str, out: &mut String) -> bool {
-    let before = out.len();
+pub fn replace(text: &str, pattern: Pattern<'_>, content: &str, out: &mut String) {
+    replace_tracked(text, pattern, content, 0, out);
+}
+
+/// [`replace`]; of `text`, the first `from_start` bytes come from the input's first character, and what is
+/// returned is how many of those appended do. A replacement comes from the last character that it replaces.
+pub fn replace_tracked(
+    text: &str,
+    pattern: Pattern<'_>,
+    content: &str,
+    from_start: usize,
+    out: &mut String,
+) -> usize {
     let mut copied = 0;
-    let mut removed_start = false;
+    let mut still_from_start = 0;
     let mut found = |start: usize, end: usize, out: &mut String| {
         out.push_str(&text[copied..start]);
-        removed_start |= content.is_empty() && out.len() == before;
+        still_from_start += start.min(from_start).saturating_sub(copied);
         out.push_str(content);
+        if end <= from_start {
+            still_from_start += content.len();
+        }
         copied = end;
     };
     match pattern {
@@ -62,5 +74,5 @@ pub fn replace(text: &str, pattern: Pattern<'_>, content: &str, out: &mut String
         }
     }
     out.push_str(&text[copied..]);
-    removed_start
+    still_from_start + from_start.saturating_sub(copied)
 }

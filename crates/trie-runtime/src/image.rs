@@ -13,15 +13,12 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use memmap2::{Mmap, MmapMut, MmapOptions};
+use memmap2::MmapOptions;
 use trie_format::{FormatError, Header, ImageView, ValidImage};
 
 use crate::error::LoadError;
-use crate::report::{Fallback, LoadReport, Pages, kernel_pages};
-
-/// A huge page's size in bytes, and its logarithm.
-const HUGE_PAGE: usize = 2 << 20;
-const HUGE_PAGE_BITS: u8 = 21;
+use crate::memory::{Memory, Sealed};
+use crate::report::{Fallback, LoadReport, kernel_pages};
 
 /// What kind of memory holds an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,19 +100,14 @@ impl LoadOptions {
 /// The owner of an image's bytes.
 enum Bytes {
     Static(&'static [u8]),
-    /// `len` bytes of a read-only mapping, from `start` on.
-    Map {
-        map: Mmap,
-        start: usize,
-        len: usize,
-    },
+    Map(Sealed),
 }
 
 impl Bytes {
     fn as_slice(&self) -> &[u8] {
         match self {
             Self::Static(bytes) => bytes,
-            Self::Map { map, start, len } => &map[*start..*start + *len],
+            Self::Map(Sealed { map, start, len }) => &map[*start..*start + *len],
         }
     }
 }
@@ -150,30 +142,23 @@ impl Image {
     /// # Errors
     /// If the file cannot be read, is not a sound image, or no memory is to be had.
     pub fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Self, LoadError> {
-        let path = path.as_ref();
-        let read_error = |source| LoadError::Read {
-            path: path.into(),
-            source,
-        };
-        let format_error = |source| LoadError::File {
-            path: path.into(),
-            source,
-        };
-        let mut file = File::open(path).map_err(read_error)?;
-        let len = file.metadata().map_err(read_error)?.len();
-        let prefix = read_prefix(&mut file).map_err(read_error)?;
-        // Nothing is allocated before the file has shown to be an image of just this length.
-        Header::parse(&prefix.0[..prefix.1], len).map_err(format_error)?;
+        let Source {
+            path,
+            mut file,
+            prefix,
+            len,
+        } = Source::open(path.as_ref())?;
         let len = usize::try_from(len)
-            .map_err(|_| read_error(io::Error::from(io::ErrorKind::FileTooLarge)))?;
-
+            .map_err(|_| read_error(path, io::ErrorKind::FileTooLarge.into()))?;
         let (mut memory, backing, fallbacks) = Memory::new(len, options)?;
         let target = memory.as_mut_slice();
         let (head, rest) = target.split_at_mut(prefix.1.min(len));
         head.copy_from_slice(&prefix.0[..head.len()]);
-        file.read_exact(rest).map_err(read_error)?;
-        let bytes = memory.seal().map_err(read_error)?;
-        Self::validated(bytes, backing, fallbacks, options.verify_checksums).map_err(format_error)
+        file.read_exact(rest).map_err(|e| read_error(path, e))?;
+        let sealed = memory.seal().map_err(|e| read_error(path, e))?;
+        let bytes = Bytes::Map(sealed);
+        Self::validated(bytes, backing, fallbacks, options.verify_checksums)
+            .map_err(|e| format_error(path, e))
     }
 
     /// Maps the image file at `path`, without copying it, and validates its structure (one pass over the
@@ -188,30 +173,19 @@ impl Image {
     /// old one, as `triec compile` does; the mapping then keeps the old file. [`Image::load`] has no such
     /// condition.
     pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self, LoadError> {
-        let path = path.as_ref();
-        let read_error = |source| LoadError::Read {
-            path: path.into(),
-            source,
-        };
-        let format_error = |source| LoadError::File {
-            path: path.into(),
-            source,
-        };
-        let mut file = File::open(path).map_err(read_error)?;
-        let len = file.metadata().map_err(read_error)?.len();
-        let prefix = read_prefix(&mut file).map_err(read_error)?;
-        Header::parse(&prefix.0[..prefix.1], len).map_err(format_error)?;
+        let Source { path, file, .. } = Source::open(path.as_ref())?;
         let mut mapping = MmapOptions::new();
         // Validation reads every page anyway; populating maps them in one go.
         mapping.populate();
         // SAFETY: that the file does not change is the caller's promise.
-        let map = unsafe { mapping.map(&file) }.map_err(read_error)?;
-        let bytes = Bytes::Map {
+        let map = unsafe { mapping.map(&file) }.map_err(|e| read_error(path, e))?;
+        let bytes = Bytes::Map(Sealed {
             start: 0,
             len: map.len(),
             map,
-        };
-        Self::validated(bytes, Backing::Mapped, Vec::new(), false).map_err(format_error)
+        });
+        Self::validated(bytes, Backing::Mapped, Vec::new(), false)
+            .map_err(|e| format_error(path, e))
     }
 
     /// An image in the executable, as [`include_image!`](crate::include_image) embeds it. Validates its
@@ -246,7 +220,7 @@ impl Image {
             reason: source.to_string(),
         })?;
         Ok(Self::validated(
-            sealed,
+            Bytes::Map(sealed),
             backing,
             fallbacks,
             options.verify_checksums,
@@ -303,6 +277,44 @@ impl Image {
     }
 }
 
+/// An image file whose header is in order: nothing is allocated or mapped for any other file.
+struct Source<'p> {
+    path: &'p Path,
+    /// Read up to the end of `prefix`.
+    file: File,
+    prefix: Prefix,
+    len: u64,
+}
+
+impl<'p> Source<'p> {
+    fn open(path: &'p Path) -> Result<Self, LoadError> {
+        let mut file = File::open(path).map_err(|e| read_error(path, e))?;
+        let len = file.metadata().map_err(|e| read_error(path, e))?.len();
+        let prefix = read_prefix(&mut file).map_err(|e| read_error(path, e))?;
+        Header::parse(prefix.as_slice(), len).map_err(|e| format_error(path, e))?;
+        Ok(Self {
+            path,
+            file,
+            prefix,
+            len,
+        })
+    }
+}
+
+fn read_error(path: &Path, source: io::Error) -> LoadError {
+    LoadError::Read {
+        path: path.into(),
+        source,
+    }
+}
+
+fn format_error(path: &Path, source: FormatError) -> LoadError {
+    LoadError::File {
+        path: path.into(),
+        source,
+    }
+}
+
 /// The first bytes of an image on the boundary that the header needs.
 #[repr(C, align(64))]
 struct Prefix([u8; Header::PREFIX_LEN], usize);
@@ -331,116 +343,4 @@ fn read_prefix(file: &mut File) -> io::Result<Prefix> {
         }
     }
     Ok(prefix)
-}
-
-/// Private memory for a copy, still writable.
-struct Memory {
-    map: MmapMut,
-    start: usize,
-    len: usize,
-}
-
-impl Memory {
-    /// The best memory for `len` bytes that `options` allow, its kind, and why nothing better.
-    fn new(len: usize, options: &LoadOptions) -> Result<(Self, Backing, Vec<Fallback>), LoadError> {
-        let small = len < HUGE_PAGE / 2;
-        let kinds: &[Backing] = match options.backing {
-            Backing::Copy => &[Backing::Copy],
-            Backing::TransparentHuge => &[Backing::TransparentHuge, Backing::Copy],
-            Backing::HugeTlb => &[Backing::HugeTlb, Backing::TransparentHuge, Backing::Copy],
-            _ if small => &[Backing::Copy],
-            _ => &[Backing::HugeTlb, Backing::TransparentHuge, Backing::Copy],
-        };
-        let mut fallbacks = Vec::new();
-        let mut last = None;
-        for &kind in kinds {
-            let attempt = match kind {
-                Backing::HugeTlb => Self::hugetlb(len),
-                Backing::TransparentHuge => Self::transparent_huge(len),
-                _ => Self::plain(len),
-            };
-            match attempt {
-                Ok(memory) => return Ok((memory, kind, fallbacks)),
-                Err(reason) => {
-                    last = Some(kind);
-                    fallbacks.push(Fallback { from: kind, reason });
-                }
-            }
-            if !options.fallback {
-                break;
-            }
-        }
-        Err(LoadError::Memory {
-            backing: last.unwrap_or(options.backing),
-            len,
-            reason: fallbacks.pop().map(|last| last.reason).unwrap_or_default(),
-        })
-    }
-
-    fn plain(len: usize) -> Result<Self, String> {
-        let map = MmapMut::map_anon(len).map_err(|error| error.to_string())?;
-        Ok(Self { map, start: 0, len })
-    }
-
-    #[cfg(target_os = "linux")]
-    fn hugetlb(len: usize) -> Result<Self, String> {
-        let rounded = len.next_multiple_of(HUGE_PAGE);
-        let pages = rounded / HUGE_PAGE;
-        let map = MmapOptions::new()
-            .len(rounded)
-            .huge(Some(HUGE_PAGE_BITS))
-            .map_anon()
-            .map_err(|error| {
-                format!("{error}: {pages} free 2 MiB pages are needed, see vm.nr_hugepages")
-            })?;
-        // Reserved pages can still be refused to a cgroup when they are touched, which would be a
-        // SIGBUS; populating them returns that as an error.
-        map.advise(memmap2::Advice::PopulateWrite).map_err(|error| {
-            format!("the {pages} pages could not be populated: {error} (cgroup limit, or a kernel before 5.14)")
-        })?;
-        Ok(Self { map, start: 0, len })
-    }
-
-    #[cfg(target_os = "linux")]
-    fn transparent_huge(len: usize) -> Result<Self, String> {
-        let whole_pages = len.next_multiple_of(HUGE_PAGE);
-        // One page more, so that the copy can start on a huge page's boundary.
-        let map = MmapMut::map_anon(whole_pages + HUGE_PAGE).map_err(|error| error.to_string())?;
-        let start = map.as_ptr().align_offset(HUGE_PAGE);
-        let populate = |advice| map.advise_range(advice, start, whole_pages);
-        populate(memmap2::Advice::HugePage)
-            .map_err(|error| format!("madvise(MADV_HUGEPAGE): {error}"))?;
-        populate(memmap2::Advice::PopulateWrite)
-            .map_err(|error| format!("the pages could not be populated: {error}"))?;
-        match kernel_pages(&map[start..start + whole_pages]) {
-            Some(Pages { huge: 0, .. }) => Err(
-                "the kernel gave no huge pages, see /sys/kernel/mm/transparent_hugepage/enabled"
-                    .into(),
-            ),
-            _ => Ok(Self { map, start, len }),
-        }
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn hugetlb(_len: usize) -> Result<Self, String> {
-        Err("only on Linux".into())
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn transparent_huge(_len: usize) -> Result<Self, String> {
-        Err("only on Linux".into())
-    }
-
-    fn as_mut_slice(&mut self) -> &mut [u8] {
-        &mut self.map[self.start..self.start + self.len]
-    }
-
-    /// Makes the memory read-only.
-    fn seal(self) -> io::Result<Bytes> {
-        Ok(Bytes::Map {
-            map: self.map.make_read_only()?,
-            start: self.start,
-            len: self.len,
-        })
-    }
 }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! image      where the bytes are: mapped, copied into huge or plain pages, or in the executable
+//! memory     private memory for copies
 //! trie       walks over 64-byte nodes, unchecked because the image is validated
 //! normalize  the model's rules and whitespace switches, as SentencePiece applies them
 //! viterbi    the best segmentation, in the arithmetic of the image's reference
@@ -33,6 +34,7 @@ mod embed;
 mod error;
 mod hf;
 mod image;
+mod memory;
 mod normalize;
 mod report;
 mod scratch;

@@ -8,7 +8,7 @@ use crate::decode::Decoder;
 use crate::error::DecodeError;
 use crate::hf;
 use crate::image::Image;
-use crate::normalize::Normalizer;
+use crate::normalize::{Normalizer, PlainAscii};
 use crate::scratch::Scratch;
 use crate::trie::Trie;
 use crate::viterbi::{Mixed, Single, UnkScore, backtrack, segment};
@@ -17,6 +17,7 @@ use crate::viterbi::{Mixed, Single, UnkScore, backtrack, segment};
 #[derive(Debug, Clone)]
 pub struct Tokenizer {
     image: Arc<Image>,
+    plain: PlainAscii,
 }
 
 /// How to encode, per call.
@@ -102,6 +103,7 @@ impl Tokenizer {
     #[must_use]
     pub fn new(image: Image) -> Self {
         Self {
+            plain: PlainAscii::new(image.view()),
             image: Arc::new(image),
         }
     }
@@ -125,6 +127,28 @@ impl Tokenizer {
             return &scratch.ids;
         }
         self.segment(input.as_ref(), scratch);
+        self.collect::<false>(scratch);
+        scratch.ids.reverse();
+        &scratch.ids
+    }
+
+    /// The ids of text that is normalized already, as [`Tokenizer::normalize`] gives it, borrowed from
+    /// `scratch`: for callers that keep normalized text, and to measure segmentation alone. Under the
+    /// Hugging Face reference it is segmented as one word, without added tokens.
+    #[must_use]
+    pub fn encode_normalized<'s>(
+        &self,
+        normalized: impl AsRef<[u8]>,
+        scratch: &'s mut Scratch,
+    ) -> &'s [u32] {
+        let image = self.image.view();
+        if let Some(pipeline) = image.pipeline() {
+            hf::encode::encode_word(image, &pipeline, normalized.as_ref(), scratch);
+            return &scratch.ids;
+        }
+        scratch.normalized.clear();
+        scratch.normalized.extend_from_slice(normalized.as_ref());
+        self.segment_normalized(scratch);
         self.collect::<false>(scratch);
         scratch.ids.reverse();
         &scratch.ids
@@ -184,7 +208,13 @@ impl Tokenizer {
     /// Normalizes `input` and fills the cells.
     fn segment(&self, input: &[u8], scratch: &mut Scratch) {
         let image = self.image.view();
-        Normalizer::new(image).normalize(input, &mut scratch.normalized);
+        Normalizer::new(image, self.plain).normalize(input, &mut scratch.normalized);
+        self.segment_normalized(scratch);
+    }
+
+    /// Fills the cells for the text that is in `scratch`.
+    fn segment_normalized(&self, scratch: &mut Scratch) {
+        let image = self.image.view();
         let trie = Trie::pieces(image);
         let unk = UnkScore {
             single: image.metadata().unk_score.to_native(),
@@ -255,7 +285,8 @@ impl Tokenizer {
                 scratch,
             );
         }
-        Normalizer::new(self.image.view()).normalize(input.as_ref(), &mut scratch.normalized);
+        Normalizer::new(self.image.view(), self.plain)
+            .normalize(input.as_ref(), &mut scratch.normalized);
         &scratch.normalized
     }
 

@@ -9,16 +9,20 @@ pub(crate) fn announced_len(first: u8) -> usize {
     usize::from(LEN[usize::from(first >> 4)])
 }
 
-/// The length of the valid UTF-8 character that `bytes` begin with.
+/// The length of the valid UTF-8 character that `bytes` begin with (Unicode, table 3-7).
 #[inline]
 pub(crate) fn valid_len(bytes: &[u8]) -> Option<usize> {
-    let first = *bytes.first()?;
-    if first < 0x80 {
-        return Some(1);
+    match bytes {
+        [0x00..=0x7f, ..] => Some(1),
+        [0xc2..=0xdf, 0x80..=0xbf, ..] => Some(2),
+        [0xe0, 0xa0..=0xbf, 0x80..=0xbf, ..]
+        | [0xe1..=0xec | 0xee..=0xef, 0x80..=0xbf, 0x80..=0xbf, ..]
+        | [0xed, 0x80..=0x9f, 0x80..=0xbf, ..] => Some(3),
+        [0xf0, 0x90..=0xbf, 0x80..=0xbf, 0x80..=0xbf, ..]
+        | [0xf1..=0xf3, 0x80..=0xbf, 0x80..=0xbf, 0x80..=0xbf, ..]
+        | [0xf4, 0x80..=0x8f, 0x80..=0xbf, 0x80..=0xbf, ..] => Some(4),
+        _ => None,
     }
-    let len = announced_len(first);
-    let character = bytes.get(..len)?;
-    std::str::from_utf8(character).is_ok().then_some(len)
 }
 
 #[cfg(test)]
@@ -55,6 +59,21 @@ mod tests {
         ];
         for bytes in invalid {
             assert_eq!(valid_len(bytes), None, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn agrees_with_std_on_all_short_sequences() {
+        let interesting = [0x00, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xff];
+        for first in 0..=0xff {
+            for rest in 0..interesting.len().pow(3) {
+                let at = |place: u32| {
+                    interesting[rest / interesting.len().pow(place) % interesting.len()]
+                };
+                let bytes = [first, at(0), at(1), at(2)];
+                let expected = (1..=4).find(|&len| std::str::from_utf8(&bytes[..len]).is_ok());
+                assert_eq!(valid_len(&bytes), expected, "{bytes:x?}");
+            }
         }
     }
 }

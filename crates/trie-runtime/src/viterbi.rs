@@ -31,17 +31,43 @@ pub(crate) struct UnkScore {
 /// How a reference adds and compares path scores.
 pub(crate) trait Arithmetic {
     /// What is kept of a path's score.
-    type Score: Copy + Default + Into<f64>;
+    type Score: Kept;
+    /// A sum before it is kept.
+    type Sum: Copy;
 
-    /// A path's score extended by `node`'s piece, and the value to compare it by.
-    fn extend(till_here: Self::Score, node: &Node) -> (Self::Score, f64);
+    /// A path's score extended by `node`'s piece.
+    fn extend(till_here: Self::Score, node: &Node) -> Self::Sum;
 
-    /// A path's score extended by an unknown character, and the value to compare it by.
-    fn extend_unknown(till_here: Self::Score, unk: UnkScore) -> (Self::Score, f64);
+    /// A path's score extended by an unknown character.
+    fn extend_unknown(till_here: Self::Score, unk: UnkScore) -> Self::Sum;
+
+    /// Whether `sum` is better than what is kept.
+    fn is_better(sum: Self::Sum, kept: Self::Score) -> bool;
+
+    /// What is kept of `sum`.
+    fn keep(sum: Self::Sum) -> Self::Score;
 
     /// Re-bases all open paths, if the reference does so at a start with the first cell's score.
     #[inline(always)]
     fn rebase(_ahead: &mut [Cell<Self::Score>], _max_piece_bytes: usize) {}
+}
+
+/// A kept score.
+pub(crate) trait Kept: Copy {
+    /// The score of the empty path.
+    const ZERO: Self;
+    /// What a position holds that no path has reached: every finite score is better.
+    const UNREACHED: Self;
+}
+
+impl Kept for f32 {
+    const ZERO: Self = 0.0;
+    const UNREACHED: Self = Self::NEG_INFINITY;
+}
+
+impl Kept for f64 {
+    const ZERO: Self = 0.0;
+    const UNREACHED: Self = Self::NEG_INFINITY;
 }
 
 /// sentencepiece 0.2.2 and 0.2.3.
@@ -49,17 +75,26 @@ pub(crate) struct Single;
 
 impl Arithmetic for Single {
     type Score = f32;
+    type Sum = f32;
 
     #[inline(always)]
-    fn extend(till_here: f32, node: &Node) -> (f32, f64) {
-        let sum = node.score + till_here;
-        (sum, f64::from(sum))
+    fn extend(till_here: f32, node: &Node) -> f32 {
+        node.score + till_here
     }
 
     #[inline(always)]
-    fn extend_unknown(till_here: f32, unk: UnkScore) -> (f32, f64) {
-        let sum = unk.single + till_here;
-        (sum, f64::from(sum))
+    fn extend_unknown(till_here: f32, unk: UnkScore) -> f32 {
+        unk.single + till_here
+    }
+
+    #[inline(always)]
+    fn is_better(sum: f32, kept: f32) -> bool {
+        sum > kept
+    }
+
+    #[inline(always)]
+    fn keep(sum: f32) -> f32 {
+        sum
     }
 
     #[inline(always)]
@@ -75,17 +110,27 @@ pub(crate) struct Mixed;
 
 impl Arithmetic for Mixed {
     type Score = f32;
+    type Sum = f64;
 
     #[inline(always)]
-    fn extend(till_here: f32, node: &Node) -> (f32, f64) {
-        let sum = node.score64 + f64::from(till_here);
-        (sum as f32, sum)
+    fn extend(till_here: f32, node: &Node) -> f64 {
+        node.score64 + f64::from(till_here)
     }
 
     #[inline(always)]
-    fn extend_unknown(till_here: f32, unk: UnkScore) -> (f32, f64) {
-        // Neither operand is a double there.
-        Single::extend_unknown(till_here, unk)
+    fn extend_unknown(till_here: f32, unk: UnkScore) -> f64 {
+        // Neither operand is a double there, so the sum is rounded before it is compared.
+        f64::from(unk.single + till_here)
+    }
+
+    #[inline(always)]
+    fn is_better(sum: f64, kept: f32) -> bool {
+        sum > f64::from(kept)
+    }
+
+    #[inline(always)]
+    fn keep(sum: f64) -> f32 {
+        sum as f32
     }
 }
 
@@ -94,17 +139,26 @@ pub(crate) struct Double;
 
 impl Arithmetic for Double {
     type Score = f64;
+    type Sum = f64;
 
     #[inline(always)]
-    fn extend(till_here: f64, node: &Node) -> (f64, f64) {
-        let sum = node.score64 + till_here;
-        (sum, sum)
+    fn extend(till_here: f64, node: &Node) -> f64 {
+        node.score64 + till_here
     }
 
     #[inline(always)]
-    fn extend_unknown(till_here: f64, unk: UnkScore) -> (f64, f64) {
-        let sum = unk.double + till_here;
-        (sum, sum)
+    fn extend_unknown(till_here: f64, unk: UnkScore) -> f64 {
+        unk.double + till_here
+    }
+
+    #[inline(always)]
+    fn is_better(sum: f64, kept: f64) -> bool {
+        sum > kept
+    }
+
+    #[inline(always)]
+    fn keep(sum: f64) -> f64 {
+        sum
     }
 }
 
@@ -118,12 +172,13 @@ pub(crate) fn segment<A: Arithmetic>(
     cells: &mut Vec<Cell<A::Score>>,
 ) {
     let unreached = Cell {
-        score: A::Score::default(),
+        score: A::Score::UNREACHED,
         len: 0,
         id: NO_ID,
     };
     cells.clear();
     cells.resize(text.len() + 1, unreached);
+    cells[0].score = A::Score::ZERO;
     let mut start = 0;
     while start < text.len() {
         // The cells that tokens from here can end at; the first is the start itself.
@@ -133,29 +188,23 @@ pub(crate) fn segment<A: Arithmetic>(
         let char_len = announced_len(text[start]).min(text.len() - start);
         let mut single = false;
         trie.prefixes(&text[start..], |len, node| {
-            let (score, compared) = A::extend(till_here, node);
-            relax(&mut ahead[len], score, compared, len, node.id);
+            relax::<A>(&mut ahead[len], A::extend(till_here, node), len, node.id);
             single |= len == char_len;
         });
         if !single {
-            let (score, compared) = A::extend_unknown(till_here, unk);
-            relax(&mut ahead[char_len], score, compared, char_len, NO_ID);
+            let sum = A::extend_unknown(till_here, unk);
+            relax::<A>(&mut ahead[char_len], sum, char_len, NO_ID);
         }
         start += char_len;
     }
 }
 
 #[inline(always)]
-fn relax<Score: Copy + Into<f64>>(
-    cell: &mut Cell<Score>,
-    score: Score,
-    compared: f64,
-    len: usize,
-    id: u32,
-) {
-    if compared > cell.score.into() || cell.len == 0 {
+fn relax<A: Arithmetic>(cell: &mut Cell<A::Score>, sum: A::Sum, len: usize, id: u32) {
+    // A sum that has overflowed is not better than an unreached position, but reaches it all the same.
+    if A::is_better(sum, cell.score) || cell.len == 0 {
         *cell = Cell {
-            score,
+            score: A::keep(sum),
             len: len as u32,
             id,
         };

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use trie_compiler::{IdMap, Reference};
+use trie_compiler::{HuggingFacePreset, IdMap, Options, Reference};
 use trie_runtime::Backing;
 
 const EXAMPLES: &str = "\
@@ -15,6 +15,8 @@ Examples:
   triec compile spiece.model -o spiece.trie       a model of your own
   triec verify spiece.trie --model spiece.model   is it what it should be?
   triec encode --image spiece.trie < corpus.txt
+  triec compile tokenizer.json -o hf.trie         the ids of Hugging Face tokenizers
+  triec diff --against hf.trie -i corpus.txt      where two references disagree
 
 Exit codes:
   0  done
@@ -23,7 +25,8 @@ Exit codes:
   3  bad input: an unreadable file, a bad model, a bad line, a damaged image
   4  an image of another format version";
 
-/// Compiles SentencePiece Unigram models into tokenizer images, checks them, and runs them.
+/// Compiles Unigram tokenizers (SentencePiece models, `tokenizer.json`s) into images, checks them, and runs
+/// them.
 #[derive(Debug, Parser)]
 #[command(name = "triec", version, after_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -39,9 +42,13 @@ pub(crate) enum Command {
     Encode(EncodeArgs),
     Decode(DecodeArgs),
     Normalize(NormalizeArgs),
+    Diff(DiffArgs),
 }
 
-/// Compile a SentencePiece Unigram model into an image
+/// Compile a Unigram tokenizer into an image
+///
+/// The input is a SentencePiece model or a `tokenizer.json` of Hugging Face tokenizers; which of the two
+/// shows from its contents, not its name. What cannot be compiled is refused with its place in the file.
 ///
 /// The same model and options give the same bytes everywhere. The image is written to a temporary file
 /// and renamed, so that processes that use an old image of that name keep it.
@@ -49,20 +56,34 @@ pub(crate) enum Command {
 #[command(after_help = "\
 Examples:
   triec compile spiece.model -o spiece.trie
-  triec compile xlm-roberta.model -o xlm-roberta.trie --ids fairseq")]
+  triec compile xlm-roberta.model -o xlm-roberta.trie --ids fairseq
+  triec compile tokenizer.json -o tokenizer.trie
+  triec compile xlm-roberta.model -o hf.trie --ids fairseq --reference huggingface
+
+References:
+  sentencepiece-...  a `.model`'s own; 0.2.3 is the default for one
+  huggingface-...    Hugging Face tokenizers 0.23. A tokenizer.json says itself what is done around the
+                     model, and all of them mean the same then. A `.model` goes through one of three published
+                     forms of transformers' converter: choose the one whose files you use elsewhere.
+                     They differ only where there is white space other than single spaces:
+                       a  two and more spaces become one
+                       b  words are split at any white space: XLM-RoBERTa's published file
+                       c  spaces at the right end are dropped, two and more become U+2581: the later
+                          converter")]
 pub(crate) struct CompileArgs {
-    /// The `.model` file as sentencepiece writes it
-    #[arg(value_name = "MODEL")]
-    pub(crate) model: PathBuf,
+    /// A `.model` as sentencepiece writes it, or a `tokenizer.json`
+    #[arg(value_name = "INPUT")]
+    pub(crate) input: PathBuf,
     /// Where to write the image
     #[arg(short, long, value_name = "IMAGE")]
     pub(crate) output: PathBuf,
-    /// How ids are numbered: as in the model, or as in fairseq's XLM-RoBERTa
-    #[arg(long, value_enum, default_value_t = Ids::Sentencepiece)]
-    pub(crate) ids: Ids,
-    /// Whose ids are reproduced: those of sentencepiece 0.2.2 and later, or up to 0.2.1
-    #[arg(long, value_enum, default_value_t = ReferenceArg::SentencePiece023)]
-    pub(crate) reference: ReferenceArg,
+    /// How a model's ids are numbered; the default is as in the input
+    #[arg(long, value_enum)]
+    pub(crate) ids: Option<Ids>,
+    /// Whose ids are reproduced; the default is sentencepiece-0.2.3 for a model, huggingface for a
+    /// tokenizer.json
+    #[arg(long, value_enum)]
+    pub(crate) reference: Option<ReferenceArg>,
     /// Overwrite the output even if it is not an image
     #[arg(long)]
     pub(crate) force: bool,
@@ -92,8 +113,8 @@ pub(crate) struct InspectArgs {
 
 /// Check an image completely, one line per step
 ///
-/// With --model, also that the image is byte for byte what compiling that model gives. Exit code 1 if
-/// not, or if the file is damaged or no image at all; 4 if it is of another format version.
+/// With --model, also that the image is byte for byte what compiling that model or tokenizer.json gives, for
+/// the reference and with the ids that the image states. Exit code 1 if not, or if the file is damaged or no image at all; 4 if it is of another format version.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -103,8 +124,8 @@ pub(crate) struct VerifyArgs {
     /// The image
     #[arg(value_name = "IMAGE")]
     pub(crate) image: PathBuf,
-    /// The model that the image should have been compiled from
-    #[arg(long, value_name = "MODEL")]
+    /// The model or tokenizer.json that the image should have been compiled from
+    #[arg(long, value_name = "INPUT")]
     pub(crate) model: Option<PathBuf>,
 }
 
@@ -118,14 +139,20 @@ Examples:
   triec encode \"Hello World!\"
   triec encode --format pieces \"Hello World!\"
   triec encode --special -i corpus.txt -o corpus.ids
+  triec encode --special-as-text --image hf.trie \"what is <mask>?\"
   echo '{\"text\": \"two\\nlines\"}' | triec encode --jsonl")]
 pub(crate) struct EncodeArgs {
     /// Texts; without any, --input or standard input is read. Never parsed as JSON
     #[arg(value_name = "TEXT", conflicts_with = "input")]
     pub(crate) texts: Vec<OsString>,
-    /// Put the model's begin and end ids, those it has, around each text's
+    /// Put the model's begin and end ids, those it has, around each text's; under the Hugging Face reference,
+    /// its template
     #[arg(long)]
     pub(crate) special: bool,
+    /// Take names of special tokens inside texts, such as `<mask>`, for text. Under the Hugging Face reference
+    /// they are special without this; under sentencepiece they are always text
+    #[arg(long)]
+    pub(crate) special_as_text: bool,
     /// What to print for a text
     #[arg(long, value_enum, default_value_t = Format::Ids)]
     pub(crate) format: Format,
@@ -169,6 +196,37 @@ pub(crate) struct NormalizeArgs {
     /// Texts; without any, --input or standard input is read. Never parsed as JSON
     #[arg(value_name = "TEXT", conflicts_with = "input")]
     pub(crate) texts: Vec<OsString>,
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
+}
+
+/// Show where two references disagree about your own text
+///
+/// Each argument, or else each line of the input, is encoded with the image (a) and with what it is compared
+/// against (b). For each that differs: its place, and both sides piece by piece where they differ, with a
+/// little around it. Exit code 1 if any differs.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  triec diff --against xlmr/tokenizer.json -i corpus.txt
+  triec diff --against xlm-roberta.model --against-reference huggingface-a \"two  spaces\"
+  triec diff --image old.trie --against new.trie --jsonl < corpus.jsonl")]
+pub(crate) struct DiffArgs {
+    /// Texts; without any, --input or standard input is read. Never parsed as JSON
+    #[arg(value_name = "TEXT", conflicts_with = "input")]
+    pub(crate) texts: Vec<OsString>,
+    /// The other side: an image, or a model or tokenizer.json, which is compiled in memory
+    #[arg(long, value_name = "FILE")]
+    pub(crate) against: PathBuf,
+    /// Whose ids the other side is to reproduce, if it is compiled; the default is as for `compile`
+    #[arg(long, value_enum, value_name = "REFERENCE")]
+    pub(crate) against_reference: Option<ReferenceArg>,
+    /// How the other side's ids are numbered, if it is compiled from a model; the default is the image's way
+    #[arg(long, value_enum, value_name = "IDS")]
+    pub(crate) against_ids: Option<Ids>,
+    /// What must be equal. With pieces, unequal numberings do not matter
+    #[arg(long, value_enum, default_value_t = Format::Ids)]
+    pub(crate) format: Format,
     #[command(flatten)]
     pub(crate) stream: StreamArgs,
 }
@@ -220,23 +278,43 @@ impl From<Ids> for IdMap {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ReferenceArg {
-    /// Single-precision sums, re-based beyond ±100,000
-    #[value(name = Reference::SentencePiece023.name())]
-    SentencePiece023,
-    /// Candidates compared in double, kept in single precision
-    #[value(name = Reference::SentencePiece021.name())]
-    SentencePiece021,
+/// The options for compiling, as far as they are given.
+pub(crate) fn options(ids: Option<Ids>, reference: Option<ReferenceArg>) -> Options {
+    let options = match ids {
+        Some(ids) => Options::default().with_ids(ids.into()),
+        None => Options::default(),
+    };
+    match reference {
+        None => options,
+        Some(ReferenceArg::SentencePiece023) => options.with_reference(Reference::SentencePiece023),
+        Some(ReferenceArg::SentencePiece021) => options.with_reference(Reference::SentencePiece021),
+        Some(ReferenceArg::HuggingFace) => options.with_preset(HuggingFacePreset::default()),
+        Some(ReferenceArg::HuggingFaceA) => options.with_preset(HuggingFacePreset::A),
+        Some(ReferenceArg::HuggingFaceB) => options.with_preset(HuggingFacePreset::B),
+        Some(ReferenceArg::HuggingFaceC) => options.with_preset(HuggingFacePreset::C),
+    }
 }
 
-impl From<ReferenceArg> for Reference {
-    fn from(reference: ReferenceArg) -> Self {
-        match reference {
-            ReferenceArg::SentencePiece023 => Self::SentencePiece023,
-            ReferenceArg::SentencePiece021 => Self::SentencePiece021,
-        }
-    }
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReferenceArg {
+    /// sentencepiece 0.2.2 and later: single-precision sums, re-based beyond ±100,000
+    #[value(name = Reference::SentencePiece023.name())]
+    SentencePiece023,
+    /// sentencepiece up to 0.2.1: candidates compared in double, kept in single precision
+    #[value(name = Reference::SentencePiece021.name())]
+    SentencePiece021,
+    /// Hugging Face tokenizers; a model as with huggingface-b
+    #[value(name = "huggingface")]
+    HuggingFace,
+    /// The same; of a model: two and more spaces become one
+    #[value(name = "huggingface-a")]
+    HuggingFaceA,
+    /// The same; of a model: words are split at any white space
+    #[value(name = "huggingface-b")]
+    HuggingFaceB,
+    /// The same; of a model: spaces at the right end are dropped, two and more become U+2581
+    #[value(name = "huggingface-c")]
+    HuggingFaceC,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

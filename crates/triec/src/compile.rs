@@ -1,31 +1,29 @@
-//! `triec compile`: a model to an image.
+//! `triec compile`: a model or a `tokenizer.json` to an image.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::time::Instant;
 
-use trie_compiler::{Options, compile_with_progress, write_image};
-use trie_format::MAGIC;
+use trie_compiler::{compile_with_progress, write_image};
+use trie_format::{ArchivedMetadata, MAGIC, Preset, Reference};
 use trie_runtime::Image;
 
 use crate::args::CompileArgs;
 use crate::error::CliError;
-use crate::progress;
+use crate::{args, progress};
 
 pub(crate) fn run(args: &CompileArgs) -> Result<(), CliError> {
     let start = Instant::now();
-    let model = read_model(&args.model)?;
+    let input = read_input(&args.input)?;
     check_output(args)?;
-    let options = Options::default()
-        .with_ids(args.ids.into())
-        .with_reference(args.reference.into());
+    let options = args::options(args.ids, args.reference);
     let spinner = progress::stages(args.quiet);
     let compiled =
-        compile_with_progress(&model, &options, |stage| spinner.set_message(stage.name()));
+        compile_with_progress(&input, &options, |stage| spinner.set_message(stage.name()));
     spinner.finish_and_clear();
     let image = compiled.map_err(|source| CliError::Model {
-        path: args.model.clone(),
+        path: args.input.clone(),
         source,
     })?;
     // What is written has passed the reader's own checks.
@@ -34,8 +32,9 @@ pub(crate) fn run(args: &CompileArgs) -> Result<(), CliError> {
     if !args.quiet {
         let metadata = checked.view().metadata();
         crate::note(&format!(
-            "{}: {} ids, {} trie nodes, {} bytes, {:.2} s",
+            "{}: {}, {} ids, {} trie nodes, {} bytes, {:.2} s",
             args.output.display(),
+            reference_name(metadata),
             metadata.piece_count,
             metadata.node_count,
             image.len(),
@@ -45,7 +44,16 @@ pub(crate) fn run(args: &CompileArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-pub(crate) fn read_model(path: &Path) -> Result<Vec<u8>, CliError> {
+/// The reference's name, with the preset if there is one.
+pub(crate) fn reference_name(metadata: &ArchivedMetadata) -> String {
+    let name = Reference::from(metadata.reference).name();
+    match Preset::from(metadata.preset).letter() {
+        Some(letter) => format!("{name} (preset {letter})"),
+        None => name.into(),
+    }
+}
+
+pub(crate) fn read_input(path: &Path) -> Result<Vec<u8>, CliError> {
     std::fs::read(path).map_err(|source| CliError::read(path.display(), source))
 }
 
@@ -61,8 +69,8 @@ fn check_output(args: &CompileArgs) -> Result<(), CliError> {
     if !found.is_file() {
         return refuse("is not a regular file: give the image's own file name to --output");
     }
-    if is_same_file(&args.model, output) {
-        return refuse("is the model itself: give another file name to --output");
+    if is_same_file(&args.input, output) {
+        return refuse("is the input itself: give another file name to --output");
     }
     let is_replaceable = args.force || found.len() == 0;
     if !is_replaceable && !is_image(output).map_err(|e| CliError::read(output.display(), e))? {

@@ -11,8 +11,10 @@ pub(crate) fn run(args: EncodeArgs) -> Result<(), CliError> {
     let tokenizer = image::tokenizer(&args.stream)?;
     let input = Input::new(args.texts, args.stream.input);
     let jsonl = args.stream.jsonl;
-    let options = EncodeOptions::default().with_special_tokens(args.special);
-    let ids_suffice = args.format == Format::Ids && !args.special;
+    let options = EncodeOptions::default()
+        .with_special_tokens(args.special)
+        .with_special_tokens_as_text(args.special_as_text);
+    let ids_suffice = args.format == Format::Ids && !args.special && !args.special_as_text;
     let mut scratch = Scratch::new();
     stream::run(&input, args.stream.output.as_deref(), |text, out| {
         let bytes = match jsonl && !text.is_argument {

@@ -26,6 +26,9 @@ pub(crate) enum CliError {
     Line { place: String, reason: String },
     #[error("{}: {reason}", path.display())]
     Verification { path: PathBuf, reason: String },
+    /// Two sides differ, and the output says where. Not a failure.
+    #[error("the two sides differ")]
+    Different,
     /// Whoever read the output has seen enough. Not a failure.
     #[error("the reader of the output is gone")]
     ClosedPipe,
@@ -35,7 +38,7 @@ impl CliError {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::ClosedPipe => 0,
-            Self::Verification { .. } => 1,
+            Self::Verification { .. } | Self::Different => 1,
             Self::Usage(_) => 2,
             Self::Load(error) if error.is_incompatible() => 4,
             Self::Read { .. }

@@ -5,13 +5,13 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use trie_format::{
-    IdMap, ImageView, NODE_LEN, NormalizerFlags, Reference, SECTION_REQUIRED, SectionKind,
+    IdMap, ImageView, NODE_LEN, NormalizerFlags, Preset, Reference, SECTION_REQUIRED, SectionKind,
 };
 use trie_runtime::Tokenizer;
 
 use crate::args::InspectArgs;
 use crate::error::CliError;
-use crate::image;
+use crate::{image, pipeline};
 
 #[derive(Serialize)]
 struct Report {
@@ -21,6 +21,8 @@ struct Report {
     image_id: String,
     bytes: u64,
     reference: &'static str,
+    /// The form of the converter that a model went through, under the Hugging Face reference.
+    preset: Option<char>,
     ids: &'static str,
     pieces: u32,
     trie: Trie,
@@ -28,8 +30,11 @@ struct Report {
     unk_score: f32,
     unk_surface: String,
     byte_fallback: bool,
-    normalizer: Normalizer,
+    /// `null` under the Hugging Face reference, which has a pipeline.
+    normalizer: Option<Normalizer>,
     denormalizer: Option<Normalizer>,
+    /// `null` under the SentencePiece references.
+    pipeline: Option<pipeline::Report>,
     source: Source,
     compiler_version: String,
     sections: Vec<Section>,
@@ -179,6 +184,7 @@ impl Report {
             image_id: hex(&header.image_id),
             bytes: header.file_len,
             reference: Reference::from(meta.reference).name(),
+            preset: Preset::from(meta.preset).letter(),
             ids: IdMap::from(meta.id_map).name(),
             pieces: meta.piece_count.to_native(),
             trie: Trie {
@@ -198,10 +204,14 @@ impl Report {
             unk_score: meta.unk_score.to_native(),
             unk_surface: text(&meta.unk_surface),
             byte_fallback: meta.byte_fallback,
-            normalizer: Normalizer::new((&meta.normalizer).into(), view.charsmap().is_some()),
+            normalizer: view
+                .pipeline()
+                .is_none()
+                .then(|| Normalizer::new((&meta.normalizer).into(), view.charsmap().is_some())),
             denormalizer: view
                 .denormalizer()
                 .map(|_| Normalizer::new((&meta.denormalizer).into(), true)),
+            pipeline: pipeline::Report::new(view),
             source: Source {
                 sha256: hex(&meta.source_sha256),
                 bytes: meta.source_len.to_native(),
@@ -229,7 +239,13 @@ impl Report {
                 "source",
                 format!("{} bytes, sha256 {}", self.source.bytes, self.source.sha256),
             ),
-            ("reference", self.reference.into()),
+            (
+                "reference",
+                match self.preset {
+                    Some(letter) => format!("{} (preset {letter})", self.reference),
+                    None => self.reference.into(),
+                },
+            ),
             ("ids", self.ids.into()),
             (
                 "pieces",
@@ -268,17 +284,21 @@ impl Report {
                 "byte fallback",
                 if self.byte_fallback { "on" } else { "off" }.into(),
             ),
-            ("normalizer", self.normalizer.for_people()),
-            (
-                "denormalizer",
-                self.denormalizer
-                    .as_ref()
-                    .map_or("none".into(), Normalizer::for_people),
-            ),
         ]);
+        match &self.pipeline {
+            Some(pipeline) => lines.extend(pipeline.lines()),
+            None => {
+                let shown = |normalizer: &Option<Normalizer>| match normalizer {
+                    Some(normalizer) => normalizer.for_people(),
+                    None => "none".into(),
+                };
+                lines.push(("normalizer", shown(&self.normalizer)));
+                lines.push(("denormalizer", shown(&self.denormalizer)));
+            }
+        }
         let mut text = String::new();
         for (label, value) in lines {
-            let _ = writeln!(text, "{label:<14}{value}");
+            let _ = writeln!(text, "{label:<13} {value}");
         }
         self.push_sections(&mut text);
         text
@@ -287,13 +307,13 @@ impl Report {
     fn push_sections(&self, text: &mut String) {
         let _ = writeln!(
             text,
-            "\n{:<19} {:>4} {:>8} {:>10} {:>10} {:>7}  checksum",
+            "\n{:<22} {:>4} {:>8} {:>10} {:>10} {:>7}  checksum",
             "section", "kind", "required", "offset", "bytes", "%"
         );
         for section in &self.sections {
             let _ = writeln!(
                 text,
-                "{:<19} {:>4} {:>8} {:>10} {:>10} {:>7.2}  {}",
+                "{:<22} {:>4} {:>8} {:>10} {:>10} {:>7.2}  {}",
                 section.kind,
                 section.number,
                 if section.required { "yes" } else { "no" },

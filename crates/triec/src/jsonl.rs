@@ -149,6 +149,63 @@ pub(crate) fn push_piece(bytes: &[u8], out: &mut Vec<u8>) -> Result<(), String> 
     }
 }
 
+/// A piece in an output record.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum PieceOut<'a> {
+    Text(&'a str),
+    Bytes { base64: String },
+}
+
+impl<'a> PieceOut<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Self::Text(text),
+            Err(_) => Self::Bytes {
+                base64: STANDARD.encode(bytes),
+            },
+        }
+    }
+
+    fn all(pieces: &'a [Vec<u8>]) -> Vec<Self> {
+        pieces.iter().map(|piece| Self::new(piece)).collect()
+    }
+}
+
+/// A text that two sides encode differently.
+#[derive(Serialize)]
+pub(crate) struct Difference<'a> {
+    line: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base64: Option<String>,
+    ids_a: &'a [u32],
+    ids_b: &'a [u32],
+    pieces_a: Vec<PieceOut<'a>>,
+    pieces_b: Vec<PieceOut<'a>>,
+}
+
+impl<'a> Difference<'a> {
+    /// The ids and pieces of both sides for the text `bytes` in line `line`.
+    pub(crate) fn new(line: u64, bytes: &'a [u8], [a, b]: [(&'a [u32], &'a [Vec<u8>]); 2]) -> Self {
+        let text = std::str::from_utf8(bytes).ok();
+        Self {
+            line,
+            text,
+            base64: text.is_none().then(|| STANDARD.encode(bytes)),
+            ids_a: a.0,
+            ids_b: b.0,
+            pieces_a: PieceOut::all(a.1),
+            pieces_b: PieceOut::all(b.1),
+        }
+    }
+
+    pub(crate) fn push(&self, out: &mut Vec<u8>) -> Result<(), String> {
+        push(self, out)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -112,6 +112,11 @@ impl Lines {
         self.consumed
     }
 
+    /// Which line of the file the last one was; from 1.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Where the last line is, for messages: `FILE:LINE`.
     pub(crate) fn place(&self) -> String {
         format!("{}:{}", self.name, self.number)

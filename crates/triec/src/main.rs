@@ -2,12 +2,14 @@
 //!
 //! ```text
 //! args       what the command line can say
-//! compile    model -> image
+//! compile    model or tokenizer.json -> image
 //! inspect    what an image says of itself
-//! verify     whether an image is what it should be (semantics: what it should be)
+//!            (pipeline: its steps, in words)
+//! verify     whether an image is what it should be (semantics, semantics_hf: what it should be)
 //! encode     text -> ids      \
 //! decode     ids -> text       | over `stream`: lines in, one line out each
-//! normalize  text -> text     /
+//! normalize  text -> text     |
+//! diff       where two images disagree (align: which pieces belong together)  /
 //! stream     lines (input), sink (output), progress, in constant memory per line
 //! jsonl      lines that are JSON
 //! image      where the image comes from; map: the one `unsafe` block
@@ -19,9 +21,11 @@
 
 #![deny(unsafe_code)]
 
+mod align;
 mod args;
 mod compile;
 mod decode;
+mod diff;
 mod encode;
 mod error;
 mod image;
@@ -30,8 +34,10 @@ mod jsonl;
 mod lines;
 mod map;
 mod normalize;
+mod pipeline;
 mod progress;
 mod semantics;
+mod semantics_hf;
 mod sink;
 mod stream;
 mod verify;
@@ -56,6 +62,7 @@ fn main() -> ExitCode {
     };
     match outcome {
         Ok(()) | Err(CliError::ClosedPipe) => ExitCode::SUCCESS,
+        Err(error @ CliError::Different) => ExitCode::from(error.exit_code()),
         Err(error) => {
             note(&error.to_string());
             ExitCode::from(error.exit_code())
@@ -71,6 +78,7 @@ fn run(command: Command) -> Result<(), CliError> {
         Command::Encode(args) => encode::run(args),
         Command::Decode(args) => decode::run(args),
         Command::Normalize(args) => normalize::run(args),
+        Command::Diff(args) => diff::run(args),
     }
 }
 

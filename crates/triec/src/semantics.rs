@@ -3,13 +3,15 @@
 //! A check returns the line to print if it passes, else what is wrong. The image is valid, so indexes
 //! are in bounds, but a crafted one may still have cycles and shared nodes.
 
-use trie_format::{IdMap, NO_ID, Node, PieceType, ValidImage};
+use trie_format::{IdMap, NO_ID, Node, PieceType, Reference, ValidImage};
 use trie_runtime::Tokenizer;
 
 /// What a check finds out.
-type Finding = Result<String, String>;
+pub(crate) type Finding = Result<String, String>;
 
-fn shown(text: Option<&[u8]>) -> String {
+pub(crate) type Check = fn(&ValidImage<'_>, &Tokenizer) -> Finding;
+
+pub(crate) fn shown(text: Option<&[u8]>) -> String {
     let text = String::from_utf8_lossy(text.unwrap_or_default());
     format!("{:?}", text.chars().take(40).collect::<String>())
 }
@@ -19,32 +21,49 @@ fn is_segmenting(piece_type: Option<PieceType>) -> bool {
     matches!(piece_type, Some(PieceType::Normal | PieceType::UserDefined))
 }
 
-fn walk<'a>(nodes: &'a [Node], text: &[u8]) -> Option<&'a Node> {
+pub(crate) fn walk<'a>(nodes: &'a [Node], text: &[u8]) -> Option<&'a Node> {
     text.iter()
         .try_fold(nodes.first()?, |node, &byte| nodes.get(node.child(byte)?))
 }
 
-/// The trie is a tree of as many nodes as the metadata says, and every leaf ends a piece.
-pub(crate) fn trie(image: &ValidImage<'_>, _: &Tokenizer) -> Finding {
-    let nodes = image.nodes();
+/// What is in a trie.
+pub(crate) struct Tree {
+    pub(crate) nodes: u64,
+    pub(crate) keys: u64,
+}
+
+/// Walks through `nodes`: they must be a tree, and every leaf must end a piece. `name` is for messages.
+pub(crate) fn tree(nodes: &[Node], name: &str) -> Result<Tree, String> {
     let mut seen = vec![false; nodes.len()];
     let mut pending = vec![0];
     let mut reached = 0u64;
     let mut keys = 0u64;
     while let Some(index) = pending.pop() {
         let (Some(node), Some(seen)) = (nodes.get(index), seen.get_mut(index)) else {
-            return Err(format!("trie node {index} is not there"));
+            return Err(format!("{name} node {index} is not there"));
         };
         if std::mem::replace(seen, true) {
-            return Err(format!("trie node {index} has two parents"));
+            return Err(format!("{name} node {index} has two parents"));
         }
         reached += 1;
         keys += u64::from(node.id != NO_ID);
         if node.id == NO_ID && node.child_count() == 0 && index != 0 {
-            return Err(format!("trie node {index} leads to no piece"));
+            return Err(format!("{name} node {index} leads to no piece"));
         }
         pending.extend((0..=u8::MAX).filter_map(|byte| node.child(byte)));
     }
+    Ok(Tree {
+        nodes: reached,
+        keys,
+    })
+}
+
+/// The trie is a tree of as many nodes as the metadata says, and every leaf ends a piece.
+pub(crate) fn trie(image: &ValidImage<'_>, _: &Tokenizer) -> Finding {
+    let Tree {
+        nodes: reached,
+        keys,
+    } = tree(image.nodes(), "trie")?;
     let stated = image.metadata().node_count.to_native();
     if reached != u64::from(stated) {
         return Err(format!(
@@ -145,10 +164,14 @@ pub(crate) fn special_ids(image: &ValidImage<'_>, tokenizer: &Tokenizer) -> Find
         ("pad", special.pad, PieceType::Control),
         ("mask", special.mask, PieceType::Control),
     ];
+    let is_hugging_face = Reference::from(image.metadata().reference) == Reference::HuggingFace023;
     let mut present = Vec::new();
     for (name, id, wanted) in named {
         let Some(id) = id else { continue };
-        if tokenizer.piece_type(id) != Some(wanted) {
+        let found = tokenizer.piece_type(id);
+        // There, types say what decoding does, which need not go by these names.
+        let fits = is_hugging_face || found == Some(wanted);
+        if !fits {
             return Err(format!(
                 "the {name} id {id} is not a {} piece",
                 wanted.name()
@@ -157,15 +180,22 @@ pub(crate) fn special_ids(image: &ValidImage<'_>, tokenizer: &Tokenizer) -> Find
         present.push(format!("{name} {id} {}", shown(tokenizer.piece(id))));
     }
     if let Some(ids) = image.byte_ids() {
+        let mut count = 0;
         for (byte, &id) in ids.iter().enumerate() {
+            if is_hugging_face && id == NO_ID {
+                continue;
+            }
+            count += 1;
             let is_named = tokenizer.piece(id) == Some(format!("<0x{byte:02X}>").as_bytes());
-            if !is_named || tokenizer.piece_type(id) != Some(PieceType::Byte) {
+            let is_byte = tokenizer.piece_type(id) == Some(PieceType::Byte);
+            // There, a special added token can stand for a byte too.
+            if !is_named || !(is_byte || is_hugging_face) {
                 return Err(format!(
                     "byte 0x{byte:02X} has the id {id}, which is not its piece"
                 ));
             }
         }
-        present.push("256 bytes".into());
+        present.push(format!("{count} bytes"));
     }
     if IdMap::from(image.metadata().id_map) == IdMap::Fairseq {
         let last = tokenizer.piece_count().saturating_sub(1);

@@ -66,10 +66,9 @@ impl Sink {
         })
     }
 
-    /// Writes `line` and the LF after it.
-    pub(crate) fn write_line(&mut self, line: &mut Vec<u8>) -> Result<(), CliError> {
-        line.push(b'\n');
-        let outcome = self.writer.write_all(line);
+    /// Writes `lines`, which are whole.
+    pub(crate) fn write(&mut self, lines: &[u8]) -> Result<(), CliError> {
+        let outcome = self.writer.write_all(lines);
         self.check(outcome)
     }
 

@@ -1,4 +1,5 @@
-//! Texts in, one output line each: what `encode`, `decode` and `normalize` share.
+//! Texts in, one output line each: what `encode`, `decode` and `normalize` share. `diff` says itself what
+//! lines it writes.
 
 use std::path::Path;
 
@@ -9,11 +10,15 @@ use crate::lines::{Input, Lines};
 use crate::progress;
 use crate::sink::Sink;
 
-/// What to do with one text.
+/// One text of the input.
 pub(crate) struct Text<'a> {
     pub(crate) bytes: &'a [u8],
     /// From the command line, and so never JSON.
     pub(crate) is_argument: bool,
+    /// Which line of its file, or which argument; from 1.
+    pub(crate) number: u64,
+    /// Where it is, for people.
+    pub(crate) place: &'a dyn Fn() -> String,
 }
 
 /// Calls `work` with every text of `input`; it appends the output line, without LF, to the buffer, or
@@ -25,23 +30,56 @@ pub(crate) fn run(
     output: Option<&Path>,
     mut work: impl FnMut(&Text<'_>, &mut Vec<u8>) -> Result<(), String>,
 ) -> Result<(), CliError> {
+    run_as_is(input, output, |step, out| {
+        if let Step::Text(text) = step {
+            work(&text, out)?;
+            out.push(b'\n');
+        }
+        Ok(())
+    })
+}
+
+/// What [`run_as_is`] calls its work with.
+pub(crate) enum Step<'a> {
+    Text(Text<'a>),
+    /// After the last text.
+    End,
+}
+
+/// [`run`], where `work` appends whole lines, as many as it likes, and has the last word.
+pub(crate) fn run_as_is(
+    input: &Input,
+    output: Option<&Path>,
+    mut work: impl FnMut(Step<'_>, &mut Vec<u8>) -> Result<(), String>,
+) -> Result<(), CliError> {
     let bar = progress::bytes(input.check()?, output.is_some());
     let mut sink = Sink::open(output)?;
+    let mut out = Vec::new();
     let outcome = match input {
         Input::Arguments(arguments) => {
-            arguments.iter().enumerate().try_for_each(|(index, text)| {
-                let text = Text {
-                    bytes: text.as_encoded_bytes(),
-                    is_argument: true,
-                };
-                let place = || format!("argument {}", index + 1);
-                one(&text, &mut Vec::new(), &mut sink, &mut work, place)
-            })
+            arguments
+                .iter()
+                .zip(1u64..)
+                .try_for_each(|(argument, number)| {
+                    let text = Text {
+                        bytes: argument.as_encoded_bytes(),
+                        is_argument: true,
+                        number,
+                        place: &|| format!("argument {number}"),
+                    };
+                    one(text, &mut out, &mut sink, &mut work)
+                })
         }
         Input::Files(files) => files
             .iter()
-            .try_for_each(|path| file(path, &mut sink, &mut work, &bar)),
+            .try_for_each(|path| file(path, &mut out, &mut sink, &mut work, &bar)),
     };
+    let outcome = outcome.and_then(|()| {
+        out.clear();
+        // There is no text that could be wrong.
+        let _ = work(Step::End, &mut out);
+        sink.write(&out)
+    });
     bar.finish_and_clear();
     match outcome {
         Ok(()) => sink.finish(),
@@ -54,13 +92,14 @@ pub(crate) fn run(
 
 fn file(
     path: &Path,
+    out: &mut Vec<u8>,
     sink: &mut Sink,
-    work: &mut impl FnMut(&Text<'_>, &mut Vec<u8>) -> Result<(), String>,
+    work: &mut impl FnMut(Step<'_>, &mut Vec<u8>) -> Result<(), String>,
     bar: &ProgressBar,
 ) -> Result<(), CliError> {
     let mut lines = Lines::open(path)?;
     let before = bar.position();
-    let (mut line, mut out) = (Vec::new(), Vec::new());
+    let mut line = Vec::new();
     loop {
         // Output never waits for more input: at a terminal, or with a program at the other end that
         // sends one line and expects one back.
@@ -75,22 +114,24 @@ fn file(
         let text = Text {
             bytes: &line,
             is_argument: false,
+            number: lines.number(),
+            place: &|| lines.place(),
         };
-        one(&text, &mut out, sink, work, || lines.place())?;
+        one(text, out, sink, work)?;
     }
 }
 
 fn one(
-    text: &Text<'_>,
+    text: Text<'_>,
     out: &mut Vec<u8>,
     sink: &mut Sink,
-    work: &mut impl FnMut(&Text<'_>, &mut Vec<u8>) -> Result<(), String>,
-    place: impl FnOnce() -> String,
+    work: &mut impl FnMut(Step<'_>, &mut Vec<u8>) -> Result<(), String>,
 ) -> Result<(), CliError> {
     out.clear();
-    work(text, out).map_err(|reason| CliError::Line {
+    let place = text.place;
+    work(Step::Text(text), out).map_err(|reason| CliError::Line {
         place: place(),
         reason,
     })?;
-    sink.write_line(out)
+    sink.write(out)
 }

@@ -6,14 +6,14 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use trie_compiler::{Options, compile};
-use trie_format::{FormatError, Header, ImageView, Node};
+use trie_compiler::{HuggingFacePreset, Options, compile};
+use trie_format::{ArchivedMetadata, FormatError, Header, ImageView, Node, Preset};
 use trie_runtime::{Image, LoadError, Tokenizer};
 
 use crate::args::VerifyArgs;
-use crate::compile::read_model;
+use crate::compile::read_input;
 use crate::error::CliError;
-use crate::semantics;
+use crate::{semantics, semantics_hf};
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<(), CliError> {
     let path = args.image.as_path();
@@ -40,24 +40,34 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), CliError> {
     ok("checksums: every section as written")?;
 
     let tokenizer = Tokenizer::new(Image::from_bytes(bytes)?);
-    for check in [
-        semantics::trie,
-        semantics::pieces,
-        semantics::look_ups,
-        semantics::special_ids,
-    ] {
+    let checks: &[semantics::Check] = match image.pipeline() {
+        None => &[
+            semantics::trie,
+            semantics::pieces,
+            semantics::look_ups,
+            semantics::special_ids,
+        ],
+        Some(_) => &[
+            semantics_hf::trie,
+            semantics_hf::pieces,
+            semantics_hf::look_ups,
+            semantics::special_ids,
+            semantics_hf::steps,
+            semantics_hf::added_tokens,
+        ],
+    };
+    for check in checks {
         ok(&check(&image, &tokenizer)
             .map_err(|reason| failed(format!("{reason}; compile the image again")))?)?;
     }
     if let Some(model) = &args.model {
-        let metadata = image.metadata();
-        let options = Options::default()
-            .with_ids(metadata.id_map.into())
-            .with_reference(metadata.reference.into());
-        let fresh = compile(&read_model(model)?, &options).map_err(|source| CliError::Model {
-            path: model.clone(),
-            source,
-        })?;
+        let fresh =
+            compile(&read_input(model)?, &options_of(image.metadata())).map_err(|source| {
+                CliError::Model {
+                    path: model.clone(),
+                    source,
+                }
+            })?;
         compare(bytes, &fresh).map_err(|reason| failed(format!("{reason} {}", model.display())))?;
         ok(&format!(
             "model: equal to a fresh compile of {}",
@@ -65,6 +75,20 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), CliError> {
         ))?;
     }
     Ok(())
+}
+
+/// The options that the image states to have been compiled with.
+fn options_of(metadata: &ArchivedMetadata) -> Options {
+    let options = Options::default()
+        .with_ids(metadata.id_map.into())
+        .with_reference(metadata.reference.into());
+    match Preset::from(metadata.preset) {
+        Preset::A => options.with_preset(HuggingFacePreset::A),
+        Preset::B => options.with_preset(HuggingFacePreset::B),
+        Preset::C => options.with_preset(HuggingFacePreset::C),
+        // Of a tokenizer.json, or of another reference.
+        _ => options,
+    }
 }
 
 fn ok(step: &str) -> Result<(), CliError> {

@@ -3,131 +3,14 @@
 // A test fails by panicking, its helpers too.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod common;
+
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 
+use common::{Folder, Run, feed, model, repository, run, triec};
 use serde_json::{Value, json};
-
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn model(name: &str) -> String {
-    let path = repository().join(format!("tests/data/models/{name}.model"));
-    path.to_str().unwrap().into()
-}
-
-fn triec(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_triec"));
-    command.args(args);
-    command
-}
-
-/// What a run did.
-struct Run {
-    code: i32,
-    out: Vec<u8>,
-    err: String,
-}
-
-impl From<Output> for Run {
-    fn from(output: Output) -> Self {
-        Self {
-            code: output.status.code().expect("not ended by a signal"),
-            out: output.stdout,
-            err: String::from_utf8(output.stderr).unwrap(),
-        }
-    }
-}
-
-impl Run {
-    /// The output of a run that must have succeeded, silently.
-    #[track_caller]
-    fn ok(self) -> Vec<u8> {
-        assert_eq!((self.code, self.err.as_str()), (0, ""));
-        self.out
-    }
-
-    #[track_caller]
-    fn text(self) -> String {
-        String::from_utf8(self.ok()).unwrap()
-    }
-
-    /// A failure: the exit code, one line on standard error that holds all of `parts`.
-    #[track_caller]
-    fn fails(self, code: i32, parts: &[&str]) -> Vec<u8> {
-        assert_eq!(self.code, code, "{}", self.err);
-        assert!(
-            self.err.starts_with("triec: ") && self.err.ends_with('\n'),
-            "{}",
-            self.err
-        );
-        assert_eq!(self.err.lines().count(), 1, "{}", self.err);
-        for part in parts {
-            assert!(self.err.contains(part), "no {part:?} in: {}", self.err);
-        }
-        self.out
-    }
-}
-
-fn run(args: &[&str]) -> Run {
-    triec(args).stdin(Stdio::null()).output().unwrap().into()
-}
-
-/// Runs with `input` on standard input.
-fn feed(args: &[&str], input: &[u8]) -> Run {
-    let mut child = triec(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_vec();
-    let writer = std::thread::spawn(move || {
-        // A program that stops at a bad line closes its end first.
-        let _ = stdin.write_all(&input);
-    });
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap();
-    output.into()
-}
-
-/// A folder for one test, with images compiled into it.
-struct Folder(tempfile::TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.path().join(name).to_str().unwrap().into()
-    }
-
-    fn write(&self, name: &str, bytes: &[u8]) -> String {
-        let path = self.path(name);
-        fs::write(&path, bytes).unwrap();
-        path
-    }
-
-    fn compile(&self, name: &str) -> String {
-        let image = self.path(&format!("{name}.trie"));
-        run(&["compile", &model(name), "-o", &image, "--quiet"]).ok();
-        image
-    }
-
-    fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(self.0.path())
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        names
-    }
-}
 
 // The embedded model.
 
@@ -548,7 +431,7 @@ fn does_not_overwrite_what_is_not_an_image() {
     for force in [&[][..], &["--force"]] {
         let around = folder.path("./m.model");
         let args = [&["compile", &source, "-o", &around][..], force].concat();
-        run(&args).fails(2, &["is the model itself"]);
+        run(&args).fails(2, &["is the input itself"]);
     }
     assert_eq!(fs::read(&source).unwrap(), bytes);
     run(&["compile", &source, "-o", &folder.path(".")]).fails(2, &["not a regular file"]);
@@ -713,6 +596,7 @@ fn helps() {
         "encode",
         "decode",
         "normalize",
+        "diff",
     ] {
         let help = run(&[command, "--help"]).text();
         assert!(

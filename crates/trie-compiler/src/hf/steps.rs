@@ -1,5 +1,7 @@
 //! The pipeline as an image holds it: steps, character classes and rules, added tokens.
 
+use std::collections::HashSet;
+
 use trie_format::pipeline::{
     AddedToken as ImageToken, CharRange, CharRule, SplitBehavior as ImageBehavior, Step, StepKind,
 };
@@ -13,7 +15,7 @@ use super::pipeline::{
     PreTokenizerStep, PrependScheme, SplitBehavior, TemplateItem, Truncation, TruncationStrategy,
 };
 use crate::charsmap::Charsmap;
-use crate::error::CompileError;
+use crate::error::{CompileError, PieceName};
 use crate::trie::{Key, Trie};
 
 /// The sections of a pipeline. Texts are offsets into `texts`, which begins the image's texts section.
@@ -27,6 +29,8 @@ pub(crate) struct Sections {
     /// Tries of the added tokens, as they are and normalized.
     pub(crate) added_trie: Option<Trie>,
     pub(crate) normalized_added_trie: Option<Trie>,
+    /// The added tokens as they are decoded: those that are looked for in normalized text, normalized.
+    pub(crate) added_texts: Vec<String>,
     classes: Vec<(Class, [u32; 2])>,
 }
 
@@ -361,21 +365,29 @@ impl Sections {
                     | flag(token.special, ImageToken::SPECIAL),
             });
         }
+        let charsmap = charsmap.map(Charsmap::view);
+        let mut next = String::new();
+        let mut texts = Vec::new();
+        let mut patterns = HashSet::new();
+        for token in tokens {
+            let mut text = token.content.clone();
+            if token.normalized {
+                normalize(charsmap, &self.view(), &token.content, &mut text, &mut next);
+                check_pattern(&token.content, &text, &mut patterns)?;
+            }
+            texts.push(text);
+        }
         let [normalized, raw] = [true, false].map(|wanted| {
             tokens
                 .iter()
+                .zip(&texts)
                 .enumerate()
-                .filter(move |(_, token)| token.normalized == wanted)
+                .filter(move |(_, (token, _))| token.normalized == wanted)
+                .map(|(i, (_, text))| (i, text.clone()))
         });
-        self.added_trie = added_trie(raw.map(|(i, token)| (i, token.content.clone())))?;
-        let charsmap = charsmap.map(Charsmap::view);
-        let mut next = String::new();
-        let normalized = normalized.map(|(i, token)| {
-            let mut text = String::new();
-            normalize(charsmap, &self.view(), &token.content, &mut text, &mut next);
-            (i, text)
-        });
+        self.added_trie = added_trie(raw)?;
         self.normalized_added_trie = added_trie(normalized)?;
+        self.added_texts = texts;
         Ok(())
     }
 
@@ -389,6 +401,30 @@ impl Sections {
             .max()
             .unwrap_or(0)
     }
+}
+
+/// Refuses an added token that `tokenizers` cannot look for in normalized text: it would find an empty one
+/// everywhere, also inside characters, where it stops; and it does not load two that have become the same.
+fn check_pattern(
+    content: &str,
+    normalized: &str,
+    known: &mut HashSet<String>,
+) -> Result<(), CompileError> {
+    let fate = if normalized.is_empty() {
+        "nothing"
+    } else if !known.insert(normalized.to_owned()) {
+        "the same as another"
+    } else {
+        return Ok(());
+    };
+    Err(CompileError::Json {
+        path: "added_tokens".into(),
+        reason: format!(
+            "the token {} becomes {fate} under the normalizer, which tokenizers cannot look for: set \
+             its \"normalized\" to false or remove it",
+            PieceName::new(content.as_bytes())
+        ),
+    })
 }
 
 /// The trie of these texts, with positions for ids; of equal texts the last one counts, empty ones never.

@@ -3,6 +3,8 @@
 //! Every text of the vocabulary takes part in segmentation, whatever it is for; of equal texts the last id
 //! counts. Added tokens outside the vocabulary have ids of their own and are only cut from the text.
 
+use std::collections::HashSet;
+
 use trie_format::{NO_ID, PieceType};
 
 use super::pipeline::HfModel;
@@ -15,8 +17,11 @@ use crate::vocab::{Entry, Vocab, check_count, named_ids};
 /// Penalty of an unknown character below the lowest score.
 const UNK_PENALTY: f64 = 10.0;
 
-/// The vocabulary of `model`.
-pub(crate) fn vocab(model: &HfModel) -> Result<Vocab<'_>, CompileError> {
+/// The vocabulary of `model`; `added_texts` are the added tokens as they are decoded.
+pub(crate) fn vocab<'a>(
+    model: &'a HfModel,
+    added_texts: &'a [String],
+) -> Result<Vocab<'a>, CompileError> {
     let added_end = model
         .added_tokens
         .iter()
@@ -50,15 +55,23 @@ pub(crate) fn vocab(model: &HfModel) -> Result<Vocab<'_>, CompileError> {
     for id in byte_ids.iter().flatten().filter(|&&id| id != NO_ID) {
         entries[*id as usize].piece_type = PieceType::Byte;
     }
-    for token in &model.added_tokens {
+    for (token, text) in model.added_tokens.iter().zip(added_texts) {
         let entry = &mut entries[token.id as usize];
-        entry.text = token.content.as_bytes();
+        entry.text = text.as_bytes();
         entry.passed_over = false;
-        if token.special {
-            entry.piece_type = PieceType::Control;
-        } else if token.id as usize >= model.vocab.len() {
+        if token.id as usize >= model.vocab.len() {
             entry.piece_type = PieceType::UserDefined;
         }
+    }
+    // What decoding skips is told by the text: so is another entry with it, and a special token that
+    // normalization changed is not.
+    let specials = model.added_tokens.iter().filter(|token| token.special);
+    let specials: HashSet<&[u8]> = specials.map(|token| token.content.as_bytes()).collect();
+    for entry in entries
+        .iter_mut()
+        .filter(|entry| specials.contains(entry.text))
+    {
+        entry.piece_type = PieceType::Control;
     }
     if let Some((id, entry)) = entries
         .iter()

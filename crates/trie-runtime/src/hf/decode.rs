@@ -134,8 +134,10 @@ fn strip<'t>(token: &'t str, content: &str, start: u32, stop: u32) -> &'t str {
 /// The byte that a token `<0xHH>` names.
 fn byte_of(token: &str) -> Option<u8> {
     let hex = token.strip_prefix("<0x")?.strip_suffix('>')?;
-    let is_hex = hex.len() == 2 && !hex.starts_with('+');
-    is_hex.then(|| u8::from_str_radix(hex, 16).ok()).flatten()
+    // The reference too takes `+5` for a number.
+    (hex.len() == 2)
+        .then(|| u8::from_str_radix(hex, 16).ok())
+        .flatten()
 }
 
 /// Runs of byte tokens become one token of their text, or one U+FFFD for each byte if they are no UTF-8.

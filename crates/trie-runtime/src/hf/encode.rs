@@ -31,23 +31,8 @@ pub(crate) fn encode(
     options: &EncodeOptions,
     scratch: &mut Scratch,
 ) {
-    let encoder = Encoder {
-        image: *image,
-        pipeline: *pipeline,
-        trie: Trie::pieces(image),
-        unk: UnkScore {
-            single: image.metadata().unk_score.to_native(),
-            double: image.metadata().unk_score64.to_native(),
-        },
-        unk_id: image.metadata().unk_id.to_native(),
-    };
-    scratch.ids.clear();
-    scratch.spans.clear();
-    scratch.normalized.clear();
-    if !options.add_special_tokens {
-        encoder.sequence(input, options, scratch);
-        return;
-    }
+    let encoder = Encoder::new(image, pipeline, scratch);
+    // Without special tokens it is still the template that says where the text goes.
     let mut has_template = false;
     for step in pipeline.steps() {
         if step.kind != StepKind::TemplateSingle as u32 {
@@ -56,12 +41,23 @@ pub(crate) fn encode(
         has_template = true;
         match step.n[0] {
             0 => encoder.sequence(input, options, scratch),
-            _ => push_id(step.n[1], scratch),
+            _ if options.add_special_tokens => push_id(step.n[1], scratch),
+            _ => {}
         }
     }
     if !has_template {
         encoder.sequence(input, options, scratch);
     }
+}
+
+/// Encodes `word`, which is segmented as it is, into the ids and spans of `scratch`.
+pub(crate) fn encode_word(
+    image: &ValidImage<'_>,
+    pipeline: &PipelineView<'_>,
+    word: &[u8],
+    scratch: &mut Scratch,
+) {
+    Encoder::new(image, pipeline, scratch).word(word, scratch);
 }
 
 /// What the normalizer steps make of `input`, borrowed from `scratch`.
@@ -95,7 +91,29 @@ fn push_id(id: u32, scratch: &mut Scratch) {
     scratch.spans.push((end, end));
 }
 
-impl Encoder<'_> {
+impl<'a> Encoder<'a> {
+    /// An encoder of an image; clears the results in `scratch`.
+    fn new(image: &ValidImage<'a>, pipeline: &PipelineView<'a>, scratch: &mut Scratch) -> Self {
+        scratch.ids.clear();
+        scratch.spans.clear();
+        scratch.normalized.clear();
+        Self {
+            image: *image,
+            pipeline: *pipeline,
+            trie: Trie::pieces(image),
+            unk: UnkScore {
+                single: image.metadata().unk_score.to_native(),
+                double: image.metadata().unk_score64.to_native(),
+            },
+            unk_id: image.metadata().unk_id.to_native(),
+        }
+    }
+
+    fn word(&self, word: &[u8], scratch: &mut Scratch) {
+        segment::<Double>(self.trie, self.unk, word, &mut scratch.cells64);
+        self.collect(word, scratch);
+    }
+
     fn sequence(&self, input: &[u8], options: &EncodeOptions, scratch: &mut Scratch) {
         // The buffers leave the scratch for the time of the call, so that both can be borrowed.
         let mut buffers = std::mem::take(&mut scratch.steps);
@@ -135,14 +153,16 @@ impl Encoder<'_> {
                 continue;
             };
             let mut normalized = std::mem::take(&mut buffers.normalized);
-            let mut at_start = outer.start == 0;
-            at_start &= normalize(
+            let mut from_start = normalize(
                 self.image.charsmap(),
                 &self.pipeline,
                 part,
                 &mut normalized,
                 &mut buffers.next_text,
             );
+            if outer.start > 0 {
+                from_start = 0;
+            }
             let trie = Trie::added(&self.image, true);
             let mut inner_found = std::mem::take(&mut buffers.found_normalized);
             cut(&normalized, trie, tokens, classes, keep, &mut inner_found);
@@ -150,7 +170,8 @@ impl Encoder<'_> {
                 match (inner.id, normalized.get(inner.start..inner.end)) {
                     (Some(id), _) => push_id(id, scratch),
                     (None, Some(part)) => {
-                        self.words(part, at_start && inner.start == 0, buffers, scratch);
+                        let from_start = from_start.saturating_sub(inner.start);
+                        self.words(part, from_start, buffers, scratch);
                     }
                     _ => {}
                 }
@@ -162,26 +183,19 @@ impl Encoder<'_> {
     }
 
     /// Pre-tokenizes `text` and segments each word.
-    fn words(
-        &self,
-        text: &str,
-        at_input_start: bool,
-        buffers: &mut Buffers,
-        scratch: &mut Scratch,
-    ) {
+    fn words(&self, text: &str, from_start: usize, buffers: &mut Buffers, scratch: &mut Scratch) {
         buffers.text.clear();
         buffers.text.push_str(text);
         buffers.parts.clear();
         buffers.parts.push(Part {
             start: 0,
             end: text.len(),
-            at_input_start,
+            from_start: from_start.min(text.len()),
         });
         pre_tokenize(&self.pipeline, buffers);
         for part in &buffers.parts {
             if let Some(word) = buffers.text.get(part.start..part.end) {
-                segment::<Double>(self.trie, self.unk, word.as_bytes(), &mut scratch.cells64);
-                self.collect(word.as_bytes(), scratch);
+                self.word(word.as_bytes(), scratch);
             }
         }
     }

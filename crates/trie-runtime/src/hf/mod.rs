@@ -21,8 +21,8 @@ pub(crate) struct Part {
     /// Bytes `start..end` of the text at hand.
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Whether its first byte comes from the first byte of the input.
-    pub(crate) at_input_start: bool,
+    /// How many of its bytes, from its start, come from the first character of the input.
+    pub(crate) from_start: usize,
 }
 
 /// What the steps work in.

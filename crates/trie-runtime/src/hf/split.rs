@@ -4,7 +4,7 @@ use trie_format::PipelineView;
 use trie_format::pipeline::{CharClass, SplitBehavior, Step, StepKind};
 
 use super::{Buffers, Part};
-use trie_normalize::str_of;
+use trie_normalize::{Pattern, replace_tracked, str_of};
 
 /// Runs the pre-tokenizer steps over the parts in `buffers`.
 pub(super) fn pre_tokenize(pipeline: &PipelineView<'_>, buffers: &mut Buffers) {
@@ -48,7 +48,7 @@ fn each_part(buffers: &mut Buffers, split: impl Fn(&str, &mut dyn FnMut(usize, u
                 next_parts.push(Part {
                     start: part.start + start,
                     end: part.start + end,
-                    at_input_start: part.at_input_start && start == 0,
+                    from_start: part.from_start.saturating_sub(start).min(end - start),
                 });
             }
         });
@@ -73,25 +73,25 @@ fn metaspace(pipeline: &PipelineView<'_>, step: &Step, buffers: &mut Buffers) {
         let begin = next_text.len();
         let prepend = match step.flags & 3 {
             0 => true,
-            1 => part.at_input_start,
+            1 => part.from_start > 0,
             _ => false,
         };
         if prepend && !part_text.starts_with(' ') && !part_text.starts_with(replacement) {
             next_text.push_str(replacement);
         }
-        let mut rest = part_text;
-        while let Some((before, after)) = rest.split_once(' ') {
-            next_text.push_str(before);
-            next_text.push_str(replacement);
-            rest = after;
+        let prepended = next_text.len() - begin;
+        let space = Pattern::Literal(" ");
+        let mut from_start =
+            replace_tracked(part_text, space, replacement, part.from_start, next_text);
+        if from_start > 0 {
+            from_start += prepended;
         }
-        next_text.push_str(rest);
         let mut push = |start: usize, end: usize| {
             if start < end {
                 next_parts.push(Part {
                     start,
                     end,
-                    at_input_start: part.at_input_start && start == begin,
+                    from_start: (begin + from_start).saturating_sub(start).min(end - start),
                 });
             }
         };

@@ -1,0 +1,423 @@
+//! Compiled `tokenizer.json` files against the `tokenizers` crate: the same ids and the same decoded texts.
+//!
+//! Where the crate itself stops (a panic or an error) there is nothing to compare with; such texts are
+//! counted and told.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proptest::prelude::*;
+use trie_runtime::{EncodeOptions, Image, Scratch, Tokenizer};
+use trie_tests::hf_models::{
+    Document, Source, fairseq_shapes, random_document, sentencepiece_shapes,
+};
+use trie_tests::images::Random;
+use trie_tests::{corpus_dir, data_dir, lines, outside_dir, rows, text_files};
+
+/// Texts that the crate has no answer for, and texts compared.
+static UNANSWERED: AtomicUsize = AtomicUsize::new(0);
+static COMPARED: AtomicUsize = AtomicUsize::new(0);
+
+/// One configuration under both.
+struct Pair {
+    name: String,
+    json: String,
+    reference: tokenizers::Tokenizer,
+    /// The reference, taking names of special tokens for text.
+    reference_as_text: tokenizers::Tokenizer,
+    ours: Tokenizer,
+}
+
+impl Pair {
+    /// `None` if the file is of no use to the crate: it refuses it, or stops at most texts because an added
+    /// token becomes nothing under the normalizer. Then it must be refused here too.
+    fn new(document: Document) -> Option<Self> {
+        let Document { name, json } = document;
+        let image = trie_compiler::compile(json.as_bytes(), &trie_compiler::Options::default());
+        let reference = tokenizers::Tokenizer::from_bytes(&json);
+        let (image, reference) = match (image, reference) {
+            (Ok(image), Ok(reference)) => (image, reference),
+            (Err(ours), reference) => {
+                let reason = ours.to_string();
+                let is_known = reason.contains("becomes nothing") || reference.is_err();
+                assert!(is_known, "{name}: only refused here: {reason}");
+                println!("{name}: refused: {reason}");
+                return None;
+            }
+            (Ok(_), Err(error)) => panic!("{name}: only refused by tokenizers: {error}"),
+        };
+        let mut reference_as_text = reference.clone();
+        reference_as_text.set_encode_special_tokens(true);
+        let ours = Tokenizer::new(Image::from_bytes(&image).expect("a fresh image is sound"));
+        Some(Self {
+            name,
+            json: if json.len() > 200_000 {
+                String::new()
+            } else {
+                json
+            },
+            reference,
+            reference_as_text,
+            ours,
+        })
+    }
+
+    /// What is different for `text`, if anything.
+    fn difference(&self, text: &str, scratch: &mut Scratch) -> Option<String> {
+        COMPARED.fetch_add(1, Ordering::Relaxed);
+        let plain = EncodeOptions::default();
+        let modes = [
+            (plain, &self.reference),
+            (plain.with_special_tokens(true), &self.reference),
+            (
+                plain.with_special_tokens_as_text(true),
+                &self.reference_as_text,
+            ),
+        ];
+        // Special tokens matter only where something looks like one, or around anything.
+        let modes = match text.len() > 60 && !text.contains(['<', '[', '_']) {
+            true => &modes[..1],
+            false => &modes[..],
+        };
+        modes
+            .iter()
+            .find_map(|(options, reference)| self.difference_in(text, options, reference, scratch))
+    }
+
+    fn difference_in(
+        &self,
+        text: &str,
+        options: &EncodeOptions,
+        reference: &tokenizers::Tokenizer,
+        scratch: &mut Scratch,
+    ) -> Option<String> {
+        let complaint = |what: &str, expected: String, found: String| {
+            let json = self.json.split("\"decoder\"").nth(1).unwrap_or_default();
+            let json: String = json
+                .split("\"vocab\"")
+                .next()
+                .unwrap_or_default()
+                .chars()
+                .take(1500)
+                .collect();
+            Some(format!(
+                "{} {what} {text:?} {options:?}\n  expected {expected}\n  found {found}\n{json}",
+                self.name
+            ))
+        };
+        let expected = self.answer(text, || {
+            let encoding = reference.encode_fast(text, options.add_special_tokens)?;
+            Ok(encoding.get_ids().to_vec())
+        })?;
+        let found = self.ours.encode_with(text, options, scratch).ids().to_vec();
+        if found != expected {
+            return complaint("encode", format!("{expected:?}"), format!("{found:?}"));
+        }
+        let expected = self.answer(text, || reference.decode(&expected, true))?;
+        let found = self
+            .ours
+            .decode(&found, scratch)
+            .expect("ids of the vocabulary");
+        let found = String::from_utf8_lossy(found);
+        if found != expected {
+            return complaint("decode", format!("{expected:?}"), format!("{found:?}"));
+        }
+        None
+    }
+
+    /// What the crate says; `None`, counted, if it panics or fails.
+    fn answer<T>(&self, text: &str, ask: impl FnOnce() -> tokenizers::Result<T>) -> Option<T> {
+        let answer = catch_unwind(AssertUnwindSafe(ask))
+            .ok()
+            .and_then(Result::ok);
+        if answer.is_none() && UNANSWERED.fetch_add(1, Ordering::Relaxed) < 10 {
+            println!("{}: tokenizers has no answer for {text:?}", self.name);
+        }
+        answer
+    }
+}
+
+/// Fails with the first complaints, if there are any.
+fn assert_none(complaints: &[String]) {
+    println!(
+        "{} comparisons so far, {} without an answer",
+        COMPARED.load(Ordering::Relaxed),
+        UNANSWERED.load(Ordering::Relaxed)
+    );
+    assert!(
+        complaints.is_empty(),
+        "{}:\n{}",
+        complaints.len(),
+        complaints[..complaints.len().min(12)].join("\n")
+    );
+}
+
+fn pairs(documents: Vec<Document>) -> Vec<Pair> {
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = documents
+            .into_iter()
+            .map(|document| scope.spawn(|| Pair::new(document)))
+            .collect();
+        let pairs = threads
+            .into_iter()
+            .filter_map(|thread| thread.join().unwrap());
+        pairs.collect()
+    })
+}
+
+static FAIRSEQ: LazyLock<Vec<Pair>> =
+    LazyLock::new(|| pairs(fairseq_shapes(&Source::new("xlm-roberta", "fairseq"))));
+
+/// The small trained vocabularies: plain, byte pieces, user-defined pieces, no rule table, case folding.
+static SOURCES: LazyLock<Vec<(&str, Source)>> = LazyLock::new(|| {
+    [
+        "trained",
+        "bytefb",
+        "uds",
+        "identity",
+        "nmt_nfkc_cf",
+        "suffix",
+    ]
+    .map(|name| (name, Source::new(name, "sentencepiece")))
+    .to_vec()
+});
+
+static SMALL: LazyLock<Vec<Pair>> = LazyLock::new(|| {
+    let shapes = |(_, source): &(_, Source)| sentencepiece_shapes(source);
+    pairs(SOURCES[..2].iter().flat_map(shapes).collect())
+});
+
+static RANDOM: LazyLock<Vec<Pair>> = LazyLock::new(|| {
+    let mut random = Random(4);
+    let documents = (0..96).map(|i| {
+        let (name, source) = &SOURCES[i % SOURCES.len()];
+        random_document(name, source, &mut random)
+    });
+    documents.filter_map(Pair::new).collect()
+});
+
+fn compare<'t>(
+    pairs: impl IntoIterator<Item = &'static Pair>,
+    texts: impl Iterator<Item = &'t str> + Clone,
+) {
+    let mut scratch = Scratch::new();
+    let mut complaints = Vec::new();
+    for pair in pairs {
+        complaints.extend(
+            texts
+                .clone()
+                .filter_map(|text| pair.difference(text, &mut scratch))
+                .take(2),
+        );
+    }
+    assert_none(&complaints);
+}
+
+/// The committed texts, line by line.
+static LINES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let files = text_files(&corpus_dir());
+    let texts = files.iter().flat_map(|(_, text)| lines(text));
+    texts
+        .map(|line| String::from_utf8(line.to_vec()).unwrap())
+        .collect()
+});
+
+/// The inputs of `data/encode.jsonl` that are text.
+static HARD: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let rows = rows(&data_dir().join("encode.jsonl"));
+    let inputs = rows.iter().filter_map(|row| row.bytes("input"));
+    inputs
+        .filter_map(|input| String::from_utf8(input).ok())
+        .collect()
+});
+
+#[test]
+fn corpus_xlm_roberta() {
+    compare(&*FAIRSEQ, LINES.iter().map(String::as_str));
+}
+
+#[test]
+fn corpus_small() {
+    compare(&*SMALL, LINES.iter().map(String::as_str));
+    compare(&*RANDOM, LINES.iter().step_by(60).map(String::as_str));
+}
+
+#[test]
+fn hard_inputs() {
+    compare(&*SMALL, HARD.iter().map(String::as_str));
+    compare(&*FAIRSEQ, HARD.iter().map(String::as_str));
+    // Some are hundreds of kilobytes long, which is slow there, and teaches no more.
+    let short = HARD.iter().filter(|text| text.len() < 300);
+    compare(&*RANDOM, short.map(String::as_str));
+}
+
+#[test]
+fn large_corpus() {
+    let Some(dir) = outside_dir("TRIE_CORPUS_DIR") else {
+        return;
+    };
+    for (_, text) in text_files(&dir) {
+        let text = String::from_utf8_lossy(&text);
+        compare(&FAIRSEQ[..2], text.lines());
+    }
+}
+
+/// Pieces of text that something hangs on.
+const FRAGMENTS: &[&str] = &[
+    " ",
+    "  ",
+    "   ",
+    "\t",
+    "\r\n",
+    "\n",
+    "\u{a0}",
+    "\u{85}",
+    "\u{3000}",
+    "\u{200b}",
+    "\u{2581}",
+    "\u{2581}\u{2581}",
+    "\0",
+    "\u{1}",
+    "\u{7f}",
+    "\u{8f}",
+    "\u{ad}",
+    "\u{feff}",
+    "\u{fffd}",
+    "\u{e000}",
+    "\u{1e}",
+    "\u{2028}",
+    "<",
+    "s>",
+    "</s>",
+    "<s>",
+    "<mas",
+    "k>",
+    " <mask> ",
+    "<mask>",
+    "<pad>",
+    "<unk>",
+    "[MASK]",
+    "[CLS]",
+    "[DAY]",
+    "<extra_id_1>",
+    " <extra_id_10> ",
+    "<tok>",
+    "<tok><tok>",
+    "foo",
+    "foo bar",
+    "Foo Bar",
+    "\u{dc}n\u{ef}",
+    "ABC",
+    "abc",
+    "\u{ff26}\u{ff55}",
+    "Fu",
+    "the",
+    "an",
+    " x ",
+    "1",
+    "12",
+    "123",
+    "\u{bd}",
+    "\u{b2}",
+    "\u{661}",
+    "\u{fb01}",
+    "fi",
+    "en_XX",
+    "a",
+    "aaaa",
+    "e",
+    "e\u{301}",
+    "\u{e9}",
+    "\u{301}",
+    "\u{323}\u{302}",
+    "\u{302}\u{323}",
+    "\u{344}",
+    "\u{f73}",
+    "\u{1ead}",
+    "\u{2026}",
+    "\u{2026}\u{2026}",
+    "\u{3002}\u{3002}\u{3002}",
+    "``",
+    "''",
+    "!",
+    "?!",
+    "-",
+    "--",
+    "_",
+    "$",
+    "\u{ab}",
+    "\u{1100}\u{1161}\u{11a8}",
+    "\u{1100}",
+    "\u{1161}",
+    "\u{ac01}",
+    "\u{ac00}\u{11a8}",
+    "\u{ff8a}\u{ff9f}",
+    "\u{ff76}\u{ff9e}",
+    "\u{30ab}\u{3099}",
+    "\u{304b}\u{3099}",
+    "\u{3099}",
+    "\u{1f469}\u{200d}\u{1f4bb}",
+    "\u{1f44d}\u{1f3fd}",
+    "\u{1f1e9}\u{1f1ea}",
+    "\u{1f1e9}",
+    "\u{fe0f}",
+    "\u{200d}",
+    "\u{4e2d}\u{6587}",
+    "\u{20000}",
+    "\u{f900}",
+    "\u{fdfa}",
+    "\u{2122}",
+    "\u{130}",
+    "\u{df}",
+    "\u{1e9e}",
+    "\u{3a3}",
+    "\u{fb2c}",
+    "\u{939}\u{93f}\u{928}",
+    "\u{e33}",
+    "\u{e19}\u{e49}\u{e33}",
+    "\u{17d2}",
+    "\u{10ffff}",
+    "\u{13000}\u{13001}\u{13002}",
+    "Hello",
+    "world",
+    "na\u{ef}ve",
+    "Stra\u{df}e",
+    "\u{1d400}\u{1d401}",
+    "ing",
+    "\u{2581}the",
+    "<0x41>",
+    "<0xE2>",
+];
+
+/// Text of fragments and of random characters.
+fn text() -> impl Strategy<Value = String> {
+    let fragment = proptest::sample::select(FRAGMENTS).prop_map(str::to_owned);
+    let part = prop_oneof![8 => fragment, 1 => any::<char>().prop_map(String::from), 1 => "[a-zA-Z ]{1,6}", 1 => "\\PC{1,4}"];
+    proptest::collection::vec(part, 0..9).prop_map(|parts| parts.concat())
+}
+
+fn differences(pairs: &[Pair], text: &str) -> Result<(), TestCaseError> {
+    let mut scratch = Scratch::new();
+    for pair in pairs {
+        if let Some(difference) = pair.difference(text, &mut scratch) {
+            return Err(TestCaseError::fail(difference));
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn generated_text_published_shapes(text in text()) {
+        differences(&FAIRSEQ, &text)?;
+        differences(&SMALL, &text)?;
+    }
+
+    #[test]
+    fn generated_text_random_steps(text in text()) {
+        differences(&RANDOM, &text)?;
+    }
+}
