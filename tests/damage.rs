@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use trie_compiler::{HuggingFacePreset, Options};
 use trie_format::{FormatError, HEADER_LEN, SectionEntry, SectionKind};
 use trie_runtime::{Image, LoadError, LoadOptions};
 use trie_tests::images::{Aligned, Random, reseal, section_table, use_image};
@@ -12,11 +13,44 @@ fn image_of(model: &str) -> Vec<u8> {
     compile_file(&path, &options("sentencepiece", REFERENCES[0].0)).expect("the model is sound")
 }
 
+/// A `tokenizer.json` with steps of many kinds, and added tokens of both kinds.
+const JSON: &str = r#"{
+  "version": "1.0", "truncation": null, "padding": null,
+  "added_tokens": [
+    {"id": 0, "content": "<unk>", "special": true, "lstrip": false, "rstrip": false, "single_word": false, "normalized": false},
+    {"id": 9, "content": "<m> x", "special": true, "lstrip": true, "rstrip": true, "single_word": true, "normalized": false},
+    {"id": 10, "content": "Foo", "special": false, "lstrip": false, "rstrip": false, "single_word": false, "normalized": true}
+  ],
+  "normalizer": {"type": "Sequence", "normalizers": [
+    {"type": "NFKC"}, {"type": "Nmt"}, {"type": "Lowercase"},
+    {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "},
+    {"type": "Replace", "pattern": {"String": "``"}, "content": "\""},
+    {"type": "Strip", "strip_left": true, "strip_right": true}
+  ]},
+  "pre_tokenizer": {"type": "Sequence", "pretokenizers": [
+    {"type": "WhitespaceSplit"}, {"type": "Punctuation"}, {"type": "Digits", "individual_digits": true},
+    {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first", "split": true}
+  ]},
+  "post_processor": {"type": "BertProcessing", "sep": ["foo", 4], "cls": ["<unk>", 0]},
+  "decoder": {"type": "Sequence", "decoders": [{"type": "ByteFallback"},
+    {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": true}, {"type": "Fuse"}]},
+  "model": {"type": "Unigram", "unk_id": 0, "byte_fallback": true, "vocab": [
+    ["<unk>", 0.0], ["a", -1.0], ["b", -1.5], ["\u2581", -2.0], ["foo", -1.25], ["\u2581a", -1.0],
+    ["<0x41>", 0.0], ["hello", -3.5], ["l", -2.5]]}
+}"#;
+
 /// Small images that between them have every kind of section.
 fn images() -> Vec<(&'static str, Vec<u8>)> {
-    ["h_uds_norm", "h_bytes", "h_tie", "denorm"]
+    let mut images = ["h_uds_norm", "h_bytes", "h_tie", "denorm"]
         .map(|model| (model, image_of(model)))
-        .to_vec()
+        .to_vec();
+    let json = trie_compiler::compile(JSON.as_bytes(), &Options::default());
+    images.push(("tokenizer.json", json.expect("a sound tokenizer.json")));
+    let preset = Options::default().with_preset(HuggingFacePreset::A);
+    let path = model_path("h_uds_norm", None).expect("the model is committed");
+    let converted = compile_file(&path, &preset).expect("the model is sound");
+    images.push(("h_uds_norm, converted", converted));
+    images
 }
 
 #[test]

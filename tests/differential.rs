@@ -1,16 +1,19 @@
 //! Compiled `tokenizer.json` files against the `tokenizers` crate: the same ids and the same decoded texts.
 //!
-//! Where the crate itself stops (a panic or an error) there is nothing to compare with; such texts are
-//! counted and told.
+//! Where the crate itself panics there is nothing to compare with; such texts are counted, and the first
+//! ones named. One cause is known: an added token with `rstrip` takes white space in which another one with
+//! `lstrip` begins and ends, whose slice then ends before it begins.
 
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use trie_runtime::{EncodeOptions, Image, Scratch, Tokenizer};
 use trie_tests::hf_models::{
-    Document, Source, fairseq_shapes, random_document, sentencepiece_shapes,
+    Document, Source, fairseq_shapes, faulty, random_document, sentencepiece_shapes,
 };
 use trie_tests::images::Random;
 use trie_tests::{corpus_dir, data_dir, lines, outside_dir, rows, text_files};
@@ -263,6 +266,26 @@ fn large_corpus() {
     }
 }
 
+#[test]
+fn what_tokenizers_garbles_is_refused() {
+    let (name, source) = &SOURCES[0];
+    let [same, nothing, prepend] = faulty(source);
+    for document in [&same, &nothing, &prepend] {
+        let image = trie_compiler::compile(document.json.as_bytes(), &Default::default());
+        println!("{name} {}: {}", document.name, image.unwrap_err());
+    }
+    let id = |_| {
+        let same = tokenizers::Tokenizer::from_bytes(&same.json).unwrap();
+        same.encode_fast("abc", false).unwrap().get_ids().to_vec()
+    };
+    assert_eq!((0..64).map(id).collect::<HashSet<_>>().len(), 2);
+    let nothing = tokenizers::Tokenizer::from_bytes(&nothing.json).unwrap();
+    assert!(catch_unwind(AssertUnwindSafe(|| nothing.encode_fast("\u{e9}", false))).is_err());
+    let prepend = tokenizers::Tokenizer::from_bytes(&prepend.json).unwrap();
+    let ids = |text| prepend.encode_fast(text, false).unwrap().get_ids().to_vec();
+    assert_ne!(ids("abc"), ids("ABC"));
+}
+
 /// Pieces of text that something hangs on.
 const FRAGMENTS: &[&str] = &[
     " ",
@@ -408,7 +431,13 @@ fn differences(pairs: &[Pair], text: &str) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 300,
+        failure_persistence: None,
+        // The same texts in every run: `PROPTEST_RNG_SEED` and `PROPTEST_CASES` look further.
+        rng_seed: RngSeed::Fixed(1),
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn generated_text_published_shapes(text in text()) {

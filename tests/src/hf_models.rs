@@ -421,6 +421,37 @@ const ODD_TOKENS: [(&str, &str); 26] = [
     ("\u{fb01}", "nsw"),
 ];
 
+/// Documents that `tokenizers` garbles: two added tokens that become the same, one that becomes
+/// nothing, and an empty text to prepend.
+#[must_use]
+pub fn faulty(source: &Source) -> [Document; 3] {
+    let lower = json!({"type": "Lowercase"});
+    let marks = json!({"type": "StripAccents"});
+    let prepend = json!({"type": "Prepend", "prepend": ""});
+    let steps = |steps| sequence("normalizers", steps);
+    [
+        document(
+            "same",
+            source,
+            &json!({
+                "added_tokens": tokens(&[("ABC", "n"), ("abc", "n")]), "normalizer": lower,
+            }),
+        ),
+        document(
+            "nothing",
+            source,
+            &json!({
+                "added_tokens": tokens(&[("\u{301}", "n")]), "normalizer": marks,
+            }),
+        ),
+        document(
+            "prepend",
+            source,
+            &json!({"normalizer": steps(vec![prepend, lower])}),
+        ),
+    ]
+}
+
 /// A random normalizer step.
 fn normalizer(source: &Source, random: &mut Random) -> Value {
     let mut flag = || random.draw() & 1 == 1;

@@ -403,27 +403,25 @@ impl Sections {
     }
 }
 
-/// Refuses an added token that `tokenizers` cannot look for in normalized text: it would find an empty one
-/// everywhere, also inside characters, where it stops; and it does not load two that have become the same.
+/// Refuses an added token that `tokenizers` cannot look for in normalized text: an empty one it finds
+/// everywhere, also inside characters, where it stops; of two that have become the same it takes the one
+/// that its hash table has first, which changes from run to run.
 fn check_pattern(
     content: &str,
     normalized: &str,
     known: &mut HashSet<String>,
 ) -> Result<(), CompileError> {
     let fate = if normalized.is_empty() {
-        "nothing"
+        "becomes nothing under the normalizer: tokenizers would fail at most texts"
     } else if !known.insert(normalized.to_owned()) {
-        "the same as another"
+        "becomes the same as another under the normalizer: tokenizers would take either at random"
     } else {
         return Ok(());
     };
+    let name = PieceName::new(content.as_bytes());
     Err(CompileError::Json {
         path: "added_tokens".into(),
-        reason: format!(
-            "the token {} becomes {fate} under the normalizer, which tokenizers cannot look for: set \
-             its \"normalized\" to false or remove it",
-            PieceName::new(content.as_bytes())
-        ),
+        reason: format!("has {name}, which {fate}; set its \"normalized\" to false or remove it"),
     })
 }
 

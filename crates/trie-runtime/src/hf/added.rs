@@ -98,11 +98,14 @@ pub(crate) fn cut(
                 id: None,
             });
         }
-        found.push(Found {
-            start,
-            end,
-            id: Some(token.id),
-        });
+        // White space that the match before has taken may leave nothing of this one: it is dropped.
+        if start < end {
+            found.push(Found {
+                start,
+                end,
+                id: Some(token.id),
+            });
+        }
         done = end;
     }
     if done < text.len() {

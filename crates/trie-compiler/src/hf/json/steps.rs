@@ -89,7 +89,7 @@ pub(super) fn normalizers(
             left: node.field("strip_left")?.flag()?,
             right: node.field("strip_right")?.flag()?,
         },
-        "Prepend" => NormalizerStep::Prepend(node.field("prepend")?.text()?.to_owned()),
+        "Prepend" => NormalizerStep::Prepend(prepend(&node.field("prepend")?)?),
         "NFC" => NormalizerStep::Nfc,
         "NFD" => NormalizerStep::Nfd,
         "NFKC" => NormalizerStep::Nfkc,
@@ -102,6 +102,13 @@ pub(super) fn normalizers(
     };
     steps.push(step);
     Ok(())
+}
+
+fn prepend(node: &Node<'_>) -> Result<String, CompileError> {
+    match node.text()? {
+        "" => node.fail("is empty: tokenizers would lose track of the text; leave the step out"),
+        text => Ok(text.to_owned()),
+    }
 }
 
 fn bert(node: &Node<'_>) -> Result<NormalizerStep, CompileError> {
