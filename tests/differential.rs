@@ -4,7 +4,6 @@
 //! ones named. One cause is known: an added token with `rstrip` takes white space in which another one with
 //! `lstrip` begins and ends, whose slice then ends before it begins.
 
-use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -266,24 +265,14 @@ fn large_corpus() {
     }
 }
 
+/// Added tokens and steps that make the reference itself fail, or answer differently from run to run.
 #[test]
 fn what_tokenizers_garbles_is_refused() {
     let (name, source) = &SOURCES[0];
-    let [same, nothing, prepend] = faulty(source);
-    for document in [&same, &nothing, &prepend] {
+    for document in faulty(source) {
         let image = trie_compiler::compile(document.json.as_bytes(), &Default::default());
         println!("{name} {}: {}", document.name, image.unwrap_err());
     }
-    let id = |_| {
-        let same = tokenizers::Tokenizer::from_bytes(&same.json).unwrap();
-        same.encode_fast("abc", false).unwrap().get_ids().to_vec()
-    };
-    assert_eq!((0..64).map(id).collect::<HashSet<_>>().len(), 2);
-    let nothing = tokenizers::Tokenizer::from_bytes(&nothing.json).unwrap();
-    assert!(catch_unwind(AssertUnwindSafe(|| nothing.encode_fast("\u{e9}", false))).is_err());
-    let prepend = tokenizers::Tokenizer::from_bytes(&prepend.json).unwrap();
-    let ids = |text| prepend.encode_fast(text, false).unwrap().get_ids().to_vec();
-    assert_ne!(ids("abc"), ids("ABC"));
 }
 
 /// Pieces of text that something hangs on.
