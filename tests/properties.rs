@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 use trie_compiler::Options;
 use trie_runtime::{Image, Reference, Scratch, Tokenizer};
-use trie_tests::models::ModelSpec;
+use trie_tests::models::{ModelSpec, Piece};
 
 /// One position's best path.
 #[derive(Clone, Copy)]
@@ -21,7 +21,7 @@ fn naive(spec: &ModelSpec, reference: Reference, text: &str) -> Vec<u32> {
     let normal_scores = || spec.pieces.iter().filter(|p| p.2 == 1).map(|p| p.1);
     let unk = normal_scores().fold(f32::MAX, f32::min) - 10.0;
     let greatest = normal_scores().fold(f32::MIN_POSITIVE, f32::max);
-    let ids: HashMap<&[u8], (u32, &(Vec<u8>, f32, u8))> = spec
+    let ids: HashMap<&[u8], (u32, &Piece)> = spec
         .pieces
         .iter()
         .enumerate()
