@@ -181,9 +181,9 @@ pub fn compile_with_progress(
     let reference = options.reference.unwrap_or(Reference::SentencePiece023);
     let vocab = vocab::Vocab::new(&parsed, options.ids, reference)?;
     progress(Stage::Trie);
-    let trie = trie::Trie::build(vocab.trie_keys.clone())?;
+    let trie = trie::Trie::build(&vocab.trie_keys)?;
     let symbols = (!vocab.symbol_keys.is_empty())
-        .then(|| trie::Trie::build(vocab.symbol_keys.clone()))
+        .then(|| trie::Trie::build(&vocab.symbol_keys))
         .transpose()?;
     progress(Stage::Image);
     writer::image(&writer::Parts {
@@ -230,7 +230,7 @@ fn compile_hf(
     let pipeline = hf::steps::Sections::new(&model, charsmap)?;
     let vocab = hf::tables::vocab(&model, &pipeline.added_texts)?;
     progress(Stage::Trie);
-    let trie = trie::Trie::build(vocab.trie_keys.clone())?;
+    let trie = trie::Trie::build(&vocab.trie_keys)?;
     progress(Stage::Image);
     writer::image(&writer::Parts {
         source,

@@ -56,8 +56,8 @@ impl Draft {
 
 impl Trie {
     /// Builds the trie of `keys`, which are sorted by text, distinct and not empty.
-    pub(crate) fn build(keys: Vec<Key<'_>>) -> Result<Self, CompileError> {
-        let mut drafts = draft(&keys);
+    pub(crate) fn build(keys: &[Key<'_>]) -> Result<Self, CompileError> {
+        let mut drafts = draft(keys);
         let slots = place(&mut drafts);
         if u32::try_from(slots).is_err() {
             return Err(CompileError::TooLarge {
@@ -247,13 +247,17 @@ mod tests {
     fn build(texts: &[&str]) -> Trie {
         let mut texts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
         texts.sort_unstable();
-        let keys = texts.iter().enumerate().map(|(id, text)| Key {
-            text,
-            id: id as u32,
-            score: 0.0,
-            score64: 0.0,
-        });
-        Trie::build(keys.collect()).expect("small tries fit")
+        let keys: Vec<Key<'_>> = texts
+            .iter()
+            .enumerate()
+            .map(|(id, text)| Key {
+                text,
+                id: id as u32,
+                score: 0.0,
+                score64: 0.0,
+            })
+            .collect();
+        Trie::build(&keys).expect("small tries fit")
     }
 
     #[test]

@@ -102,9 +102,14 @@ impl Tokenizer {
     /// A tokenizer over `image`. Constant time.
     #[must_use]
     pub fn new(image: Image) -> Self {
+        // The steps of the Hugging Face reference have no use for it.
+        let plain = match image.view().pipeline() {
+            Some(_) => PlainAscii::default(),
+            None => PlainAscii::new(image.view()),
+        };
         Self {
-            plain: PlainAscii::new(image.view()),
             image: Arc::new(image),
+            plain,
         }
     }
 
@@ -127,9 +132,7 @@ impl Tokenizer {
             return &scratch.ids;
         }
         self.segment(input.as_ref(), scratch);
-        self.collect::<false>(scratch);
-        scratch.ids.reverse();
-        &scratch.ids
+        self.collect_ids(scratch)
     }
 
     /// The ids of text that is normalized already, as [`Tokenizer::normalize`] gives it, borrowed from
@@ -149,9 +152,7 @@ impl Tokenizer {
         scratch.normalized.clear();
         scratch.normalized.extend_from_slice(normalized.as_ref());
         self.segment_normalized(scratch);
-        self.collect::<false>(scratch);
-        scratch.ids.reverse();
-        &scratch.ids
+        self.collect_ids(scratch)
     }
 
     /// The ids and pieces of `input`, borrowed from `scratch` and the image.
@@ -216,10 +217,7 @@ impl Tokenizer {
     fn segment_normalized(&self, scratch: &mut Scratch) {
         let image = self.image.view();
         let trie = Trie::pieces(image);
-        let unk = UnkScore {
-            single: image.metadata().unk_score.to_native(),
-            double: image.metadata().unk_score64.to_native(),
-        };
+        let unk = UnkScore::new(image);
         let (text, cells) = (&scratch.normalized, &mut scratch.cells);
         match image.metadata().reference.into() {
             Reference::SentencePiece021 => segment::<Mixed>(trie, unk, text, cells),
@@ -227,9 +225,12 @@ impl Tokenizer {
         }
     }
 
-    fn collect<const SPANS: bool>(&self, scratch: &mut Scratch) {
+    /// The best path's ids.
+    fn collect_ids<'s>(&self, scratch: &'s mut Scratch) -> &'s [u32] {
         scratch.ids.clear();
-        self.collect_onto::<SPANS>(scratch);
+        self.collect_onto::<false>(scratch);
+        scratch.ids.reverse();
+        &scratch.ids
     }
 
     /// Appends the best path's ids, last first: unknown characters become their bytes' pieces if the

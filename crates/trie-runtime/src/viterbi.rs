@@ -5,7 +5,7 @@
 //! right and a candidate must be strictly better, so that on a tie the earliest start wins. What differs
 //! between references is the arithmetic, in [`Arithmetic`].
 
-use trie_format::{NO_ID, Node};
+use trie_format::{NO_ID, Node, ValidImage};
 
 use crate::trie::Trie;
 use crate::utf8::announced_len;
@@ -24,8 +24,17 @@ pub(crate) struct Cell<Score> {
 /// Path score of an unknown character.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UnkScore {
-    pub(crate) single: f32,
-    pub(crate) double: f64,
+    single: f32,
+    double: f64,
+}
+
+impl UnkScore {
+    pub(crate) fn new(image: &ValidImage<'_>) -> Self {
+        Self {
+            single: image.metadata().unk_score.to_native(),
+            double: image.metadata().unk_score64.to_native(),
+        }
+    }
 }
 
 /// How a reference adds and compares path scores.

@@ -114,7 +114,8 @@ pub(crate) struct InspectArgs {
 /// Check an image completely, one line per step
 ///
 /// With --model, also that the image is byte for byte what compiling that model or tokenizer.json gives, for
-/// the reference and with the ids that the image states. Exit code 1 if not, or if the file is damaged or no image at all; 4 if it is of another format version.
+/// the reference and with the ids that the image states. Exit code 1 if not, or if the file is damaged or no
+/// image at all; 4 if it is of another format version.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -383,7 +383,7 @@ impl Sections {
                 .zip(&texts)
                 .enumerate()
                 .filter(move |(_, (token, _))| token.normalized == wanted)
-                .map(|(i, (_, text))| (i, text.clone()))
+                .map(|(i, (_, text))| (i, text.as_str()))
         });
         self.added_trie = added_trie(raw)?;
         self.normalized_added_trie = added_trie(normalized)?;
@@ -426,30 +426,24 @@ fn check_pattern(
 }
 
 /// The trie of these texts, with positions for ids; of equal texts the last one counts, empty ones never.
-fn added_trie(texts: impl Iterator<Item = (usize, String)>) -> Result<Option<Trie>, CompileError> {
-    let texts: Vec<(usize, String)> = texts.filter(|(_, text)| !text.is_empty()).collect();
-    let key = |(index, text): &'_ (usize, String)| (*index as u32, text.len());
-    if let Some((index, _)) = texts
-        .iter()
-        .map(key)
-        .find(|(_, len)| *len > MAX_PIECE_BYTES as usize)
-    {
-        return Err(CompileError::PieceTooLong {
-            index: index as usize,
-            len: MAX_PIECE_BYTES as usize + 1,
-        });
-    }
-    let mut keys: Vec<Key<'_>> = texts
-        .iter()
-        .map(|(index, text)| Key {
+fn added_trie<'t>(
+    texts: impl Iterator<Item = (usize, &'t str)>,
+) -> Result<Option<Trie>, CompileError> {
+    let mut keys = Vec::new();
+    for (index, text) in texts.filter(|(_, text)| !text.is_empty()) {
+        let len = text.len();
+        if len > MAX_PIECE_BYTES as usize {
+            return Err(CompileError::PieceTooLong { index, len });
+        }
+        keys.push(Key {
             text: text.as_bytes(),
-            id: *index as u32,
+            id: index as u32,
             score: 0.0,
             score64: 0.0,
-        })
-        .collect();
+        });
+    }
     keep_last_of_equals(&mut keys);
-    (!keys.is_empty()).then(|| Trie::build(keys)).transpose()
+    (!keys.is_empty()).then(|| Trie::build(&keys)).transpose()
 }
 
 /// Sorts `keys` by text and keeps, of those with equal texts, the one with the greatest id.

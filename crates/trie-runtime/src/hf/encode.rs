@@ -73,13 +73,7 @@ pub(crate) fn normalize_only<'s>(
         next_text,
         ..
     } = &mut scratch.steps;
-    let text = match std::str::from_utf8(input) {
-        Ok(text) => text,
-        Err(_) => {
-            repair(input, repaired);
-            repaired
-        }
-    };
+    let text = as_text(input, repaired);
     normalize(image.charsmap(), pipeline, text, normalized, next_text);
     normalized.as_bytes()
 }
@@ -101,10 +95,7 @@ impl<'a> Encoder<'a> {
             image: *image,
             pipeline: *pipeline,
             trie: Trie::pieces(image),
-            unk: UnkScore {
-                single: image.metadata().unk_score.to_native(),
-                double: image.metadata().unk_score64.to_native(),
-            },
+            unk: UnkScore::new(image),
             unk_id: image.metadata().unk_id.to_native(),
         }
     }
@@ -118,13 +109,7 @@ impl<'a> Encoder<'a> {
         // The buffers leave the scratch for the time of the call, so that both can be borrowed.
         let mut buffers = std::mem::take(&mut scratch.steps);
         let mut repaired = std::mem::take(&mut buffers.repaired);
-        let text = match std::str::from_utf8(input) {
-            Ok(text) => text,
-            Err(_) => {
-                repair(input, &mut repaired);
-                &repaired
-            }
-        };
+        let text = as_text(input, &mut repaired);
         self.text(text, options, &mut buffers, scratch);
         buffers.repaired = repaired;
         scratch.steps = buffers;
@@ -264,7 +249,15 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// `tokenizers` takes no bytes; here each one that is not UTF-8 becomes U+FFFD, as in SentencePiece.
+/// `input` as text. `tokenizers` takes no bytes; here each one that is not UTF-8 becomes U+FFFD, as in
+/// SentencePiece, in a copy in `repaired`.
+fn as_text<'t>(input: &'t [u8], repaired: &'t mut String) -> &'t str {
+    std::str::from_utf8(input).unwrap_or_else(|_| {
+        repair(input, repaired);
+        repaired
+    })
+}
+
 fn repair(input: &[u8], out: &mut String) {
     out.clear();
     let mut rest = input;
