@@ -112,7 +112,10 @@ impl Pair {
             let encoding = reference.encode_fast(text, options.add_special_tokens)?;
             Ok(encoding.get_ids().to_vec())
         })?;
-        let found = self.ours.encode_with(text, options, scratch).ids().to_vec();
+        let found = match self.ours.encode_with(text, options, scratch) {
+            Ok(encoding) => encoding.ids().to_vec(),
+            Err(error) => return complaint("encode", format!("{expected:?}"), error.to_string()),
+        };
         if found != expected {
             return complaint("encode", format!("{expected:?}"), format!("{found:?}"));
         }

@@ -8,7 +8,7 @@ use crate::header::{Header, SectionEntry};
 use crate::metadata::{ArchivedMetadata, ArchivedReference, MAX_METADATA, NO_ID, TextRange};
 use crate::node::{MAX_PIECE_BYTES, Node, validate_nodes};
 use crate::pieces::PieceTable;
-use crate::pipeline::PipelineView;
+use crate::pipeline::{PipelineView, Step, validate_post_processor};
 use crate::section::{SECTION_ALIGN, SECTION_REQUIRED, SectionKind};
 use crate::{checksum, metadata};
 
@@ -28,6 +28,7 @@ pub struct ImageView<'a> {
     symbol_nodes: Option<&'a [Node]>,
     nodes: &'a [Node],
     pipeline: Option<PipelineView<'a>>,
+    post_processor: &'a [Step],
     added_nodes: Option<&'a [Node]>,
     normalized_added_nodes: Option<&'a [Node]>,
 }
@@ -266,6 +267,9 @@ impl<'a> ImageView<'a> {
             symbol_nodes: sections.optional_slice(SectionKind::SymbolNodes)?,
             nodes: sections.required_slice(SectionKind::Nodes)?,
             pipeline: sections.pipeline(texts)?,
+            post_processor: sections
+                .optional_slice(SectionKind::PostProcessor)?
+                .unwrap_or_default(),
             added_nodes: sections.optional_slice(SectionKind::AddedNodes)?,
             normalized_added_nodes: sections.optional_slice(SectionKind::NormalizedAddedNodes)?,
         };
@@ -367,6 +371,8 @@ impl<'a> ImageView<'a> {
             })?;
             added_count = pipeline.added_tokens().len() as u32;
         }
+        validate_post_processor(self.post_processor, count)
+            .map_err(|(index, rule)| bad(SectionKind::PostProcessor, index, rule))?;
         for (nodes, ids, kind) in [
             (self.symbol_nodes, count, SectionKind::SymbolNodes),
             (self.added_nodes, added_count, SectionKind::AddedNodes),
@@ -476,6 +482,12 @@ impl<'a> ImageView<'a> {
     #[must_use]
     pub fn pipeline(&self) -> Option<PipelineView<'a>> {
         self.pipeline
+    }
+
+    /// What is done with ids: templates, truncation, padding. Empty if nothing is.
+    #[must_use]
+    pub fn post_processor(&self) -> &'a [Step] {
+        self.post_processor
     }
 
     /// The trie of the added tokens that are looked for in the text as it is.

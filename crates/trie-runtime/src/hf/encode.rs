@@ -1,17 +1,16 @@
 //! The whole way from text to ids.
 
-use trie_format::pipeline::StepKind;
 use trie_format::{NO_ID, PipelineView, ValidImage};
 use trie_normalize::normalize;
 
 use super::added::{Classes, cut};
 use super::split::pre_tokenize;
 use super::{Buffers, Part};
-use crate::scratch::Scratch;
-use crate::tokenizer::EncodeOptions;
+use crate::scratch::Work;
+use crate::sequence::{Ask, Sequence};
 use crate::trie::Trie;
 use crate::utf8::valid_len;
-use crate::viterbi::{Double, UnkScore, backtrack, segment};
+use crate::viterbi::{Cell, Double, UnkScore, backtrack, segment};
 
 /// What does not change during an encode.
 struct Encoder<'a> {
@@ -22,75 +21,67 @@ struct Encoder<'a> {
     unk_id: u32,
 }
 
-/// Encodes `input` into the ids and spans of `scratch`. The spans are of `scratch.normalized`, which
-/// gathers the words as they were segmented.
-pub(crate) fn encode(
+/// Encodes `input` into `out`. The spans are of `out.normalized`, which gathers the words as they were
+/// segmented.
+pub(crate) fn sequence(
     image: &ValidImage<'_>,
     pipeline: &PipelineView<'_>,
     input: &[u8],
-    options: &EncodeOptions,
-    scratch: &mut Scratch,
+    ask: Ask,
+    work: &mut Work,
+    out: &mut Sequence,
 ) {
-    let encoder = Encoder::new(image, pipeline, scratch);
-    // Without special tokens it is still the template that says where the text goes.
-    let mut has_template = false;
-    for step in pipeline.steps() {
-        if step.kind != StepKind::TemplateSingle as u32 {
-            continue;
-        }
-        has_template = true;
-        match step.n[0] {
-            0 => encoder.sequence(input, options, scratch),
-            _ if options.add_special_tokens => push_id(step.n[1], scratch),
-            _ => {}
-        }
-    }
-    if !has_template {
-        encoder.sequence(input, options, scratch);
-    }
+    out.clear();
+    // The buffers leave the work space for the time of the call, so that both can be borrowed.
+    let mut buffers = std::mem::take(&mut work.steps);
+    let mut repaired = std::mem::take(&mut buffers.repaired);
+    let text = as_text(input, &mut repaired);
+    Encoder::new(image, pipeline).text(text, ask, &mut buffers, &mut work.cells64, out);
+    buffers.repaired = repaired;
+    work.steps = buffers;
+    out.complete = true;
 }
 
-/// Encodes `word`, which is segmented as it is, into the ids and spans of `scratch`.
-pub(crate) fn encode_word(
+/// Encodes `word`, which is segmented as it is, into `out`.
+pub(crate) fn word(
     image: &ValidImage<'_>,
     pipeline: &PipelineView<'_>,
     word: &[u8],
-    scratch: &mut Scratch,
+    work: &mut Work,
+    out: &mut Sequence,
 ) {
-    Encoder::new(image, pipeline, scratch).word(word, scratch);
+    out.clear();
+    Encoder::new(image, pipeline).word(word, &mut work.cells64, out);
+    out.complete = true;
 }
 
-/// What the normalizer steps make of `input`, borrowed from `scratch`.
-pub(crate) fn normalize_only<'s>(
+/// What the normalizer steps make of `input`, in buffers of `work`.
+pub(crate) fn normalize_only<'w>(
     image: &ValidImage<'_>,
     pipeline: &PipelineView<'_>,
     input: &[u8],
-    scratch: &'s mut Scratch,
-) -> &'s [u8] {
+    work: &'w mut Work,
+) -> &'w [u8] {
     let Buffers {
         repaired,
         normalized,
         next_text,
         ..
-    } = &mut scratch.steps;
+    } = &mut work.steps;
     let text = as_text(input, repaired);
     normalize(image.charsmap(), pipeline, text, normalized, next_text);
     normalized.as_bytes()
 }
 
-/// An id that no text stands behind.
-fn push_id(id: u32, scratch: &mut Scratch) {
-    let end = scratch.normalized.len();
-    scratch.ids.push(id);
-    scratch.spans.push((end, end));
+/// An id that stands for no text of its own.
+fn push_id(id: u32, out: &mut Sequence) {
+    let end = out.normalized.len();
+    out.ids.push(id);
+    out.spans.push((end, end));
 }
 
 impl<'a> Encoder<'a> {
-    /// An encoder of an image; clears the results in `scratch`.
-    fn new(image: &ValidImage<'a>, pipeline: &PipelineView<'a>, scratch: &mut Scratch) -> Self {
-        scratch.ids.clear();
-        scratch.spans.clear();
-        scratch.normalized.clear();
+    fn new(image: &ValidImage<'a>, pipeline: &PipelineView<'a>) -> Self {
         Self {
             image: *image,
             pipeline: *pipeline,
@@ -100,38 +91,29 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    fn word(&self, word: &[u8], scratch: &mut Scratch) {
-        segment::<Double>(self.trie, self.unk, word, &mut scratch.cells64);
-        self.collect(word, scratch);
-    }
-
-    fn sequence(&self, input: &[u8], options: &EncodeOptions, scratch: &mut Scratch) {
-        // The buffers leave the scratch for the time of the call, so that both can be borrowed.
-        let mut buffers = std::mem::take(&mut scratch.steps);
-        let mut repaired = std::mem::take(&mut buffers.repaired);
-        let text = as_text(input, &mut repaired);
-        self.text(text, options, &mut buffers, scratch);
-        buffers.repaired = repaired;
-        scratch.steps = buffers;
+    fn word(&self, word: &[u8], cells: &mut Vec<Cell<f64>>, out: &mut Sequence) {
+        segment::<Double>(self.trie, self.unk, word, cells);
+        self.collect(word, cells, out);
     }
 
     /// Cuts added tokens from `text` and encodes what is between them.
     fn text(
         &self,
         text: &str,
-        options: &EncodeOptions,
+        ask: Ask,
         buffers: &mut Buffers,
-        scratch: &mut Scratch,
+        cells: &mut Vec<Cell<f64>>,
+        out: &mut Sequence,
     ) {
         let tokens = self.pipeline.added_tokens();
         let classes = Classes::new(&self.pipeline);
-        let keep = options.special_tokens_as_text;
+        let keep = ask.special_tokens_as_text;
         let raw = Trie::added(&self.image, false);
         let mut found = std::mem::take(&mut buffers.found);
         cut(text, raw, tokens, classes, keep, &mut found);
         for outer in &found {
             if let Some(id) = outer.id {
-                push_id(id, scratch);
+                push_id(id, out);
                 continue;
             }
             let Some(part) = text.get(outer.start..outer.end) else {
@@ -153,10 +135,10 @@ impl<'a> Encoder<'a> {
             cut(&normalized, trie, tokens, classes, keep, &mut inner_found);
             for inner in &inner_found {
                 match (inner.id, normalized.get(inner.start..inner.end)) {
-                    (Some(id), _) => push_id(id, scratch),
+                    (Some(id), _) => push_id(id, out),
                     (None, Some(part)) => {
                         let from_start = from_start.saturating_sub(inner.start);
-                        self.words(part, from_start, buffers, scratch);
+                        self.words(part, from_start, buffers, cells, out);
                     }
                     _ => {}
                 }
@@ -168,7 +150,14 @@ impl<'a> Encoder<'a> {
     }
 
     /// Pre-tokenizes `text` and segments each word.
-    fn words(&self, text: &str, from_start: usize, buffers: &mut Buffers, scratch: &mut Scratch) {
+    fn words(
+        &self,
+        text: &str,
+        from_start: usize,
+        buffers: &mut Buffers,
+        cells: &mut Vec<Cell<f64>>,
+        out: &mut Sequence,
+    ) {
         buffers.text.clear();
         buffers.text.push_str(text);
         buffers.parts.clear();
@@ -180,27 +169,26 @@ impl<'a> Encoder<'a> {
         pre_tokenize(&self.pipeline, buffers);
         for part in &buffers.parts {
             if let Some(word) = buffers.text.get(part.start..part.end) {
-                self.word(word.as_bytes(), scratch);
+                self.word(word.as_bytes(), cells, out);
             }
         }
     }
 
     /// Appends the ids of the best path through `word`: a run of unknown characters, together with literal
     /// unknown pieces, is looked up as one text, else becomes its bytes' pieces or one unknown piece.
-    fn collect(&self, word: &[u8], scratch: &mut Scratch) {
-        let Scratch {
+    fn collect(&self, word: &[u8], cells: &[Cell<f64>], out: &mut Sequence) {
+        let Sequence {
             normalized,
-            cells64,
             ids,
             spans,
             ..
-        } = scratch;
+        } = out;
         let offset = normalized.len();
         normalized.extend_from_slice(word);
         let first = ids.len();
         let mut run: Option<(usize, usize)> = None;
         // Last token first; a run ends where its beginning is known.
-        for (start, end, id) in backtrack(cells64) {
+        for (start, end, id) in backtrack(cells) {
             if id == NO_ID || id == self.unk_id {
                 run = Some((start, run.map_or(end, |(_, run_end)| run_end)));
                 continue;
