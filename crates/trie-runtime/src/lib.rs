@@ -14,6 +14,7 @@
 //! units      offsets in bytes, characters, UTF-16
 //! encoding   what the caller sees of it
 //! tokenizer  text -> ids, ids -> text, look-ups
+//! batch      many texts at once, on several threads with the feature `rayon`
 //! options    how to encode, per call
 //! scratch    the caller's buffers
 //! ```
@@ -37,6 +38,7 @@
 #![deny(unsafe_code)]
 
 mod assemble;
+mod batch;
 mod decode;
 mod embed;
 mod encoding;
@@ -58,10 +60,11 @@ mod units;
 mod utf8;
 mod viterbi;
 
+pub use batch::{Batch, BatchEncoder, Row};
 #[doc(hidden)]
 pub use embed::__const_check_header;
 pub use encoding::{Encoding, EncodingBuf, Positions};
-pub use error::{DecodeError, EncodeError, LoadError};
+pub use error::{BatchError, DecodeError, EncodeError, LoadError};
 pub use image::{Backing, Image, LoadOptions};
 pub use options::{
     Direction, EncodeOptions, OffsetUnit, PadTo, Padding, Setting, Truncation, TruncationStrategy,

@@ -38,9 +38,9 @@ pub(crate) struct Output {
 /// What is recorded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Record {
-    masks: bool,
-    offsets: bool,
-    pieces: bool,
+    pub(crate) masks: bool,
+    pub(crate) offsets: bool,
+    pub(crate) pieces: bool,
 }
 
 impl Record {

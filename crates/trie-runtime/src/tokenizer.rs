@@ -389,6 +389,11 @@ impl Tokenizer {
         Around::new(self.image.view().post_processor()).suggested_padding()
     }
 
+    /// The padding that is done unasked.
+    pub(crate) fn compiled_padding(&self) -> Option<Padding> {
+        Around::new(self.image.view().post_processor()).padding()
+    }
+
     /// Number of special tokens around one text, or around and between two.
     #[must_use]
     pub fn special_token_count(&self, is_pair: bool) -> usize {
