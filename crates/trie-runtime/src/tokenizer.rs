@@ -183,7 +183,7 @@ impl Tokenizer {
             first: (first_out, first_windows),
             second: second.map(|_| (&*second_out, second_windows)),
         };
-        around.assemble(&parts, options, padding, choice, output);
+        around.assemble(image, &parts, options, padding, choice, output);
         Ok(Encoding {
             output: &scratch.output,
             window: 0,
