@@ -7,6 +7,7 @@
 //! normalize  the model's rules and whitespace switches, as SentencePiece applies them
 //! viterbi    the best segmentation, in the arithmetic of the image's reference
 //! hf         everything that Hugging Face `tokenizers` does around the model
+//! lattice    other segmentations than the best: n-best, sampling, the whole lattice
 //! tokenizer  text -> ids, ids -> text, look-ups
 //! scratch    the caller's buffers
 //! ```
@@ -34,6 +35,7 @@ mod embed;
 mod error;
 mod hf;
 mod image;
+mod lattice;
 mod memory;
 mod normalize;
 mod report;
@@ -47,6 +49,10 @@ mod viterbi;
 pub use embed::__const_check_header;
 pub use error::{DecodeError, LoadError};
 pub use image::{Backing, Image, LoadOptions};
+pub use lattice::{
+    Candidate, Explanation, LatticeError, LatticePiece, MAX_CANDIDATES, Replacement, Runner,
+    SampleFrom, Segment, SplitMix64,
+};
 pub use report::{Fallback, LoadReport, Pages};
 pub use scratch::Scratch;
 pub use tokenizer::{EncodeOptions, Encoding, SpecialIds, Tokenizer};

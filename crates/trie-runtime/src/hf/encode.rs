@@ -251,7 +251,7 @@ impl<'a> Encoder<'a> {
 
 /// `input` as text. `tokenizers` takes no bytes; here each one that is not UTF-8 becomes U+FFFD, as in
 /// SentencePiece, in a copy in `repaired`.
-fn as_text<'t>(input: &'t [u8], repaired: &'t mut String) -> &'t str {
+pub(super) fn as_text<'t>(input: &'t [u8], repaired: &'t mut String) -> &'t str {
     std::str::from_utf8(input).unwrap_or_else(|_| {
         repair(input, repaired);
         repaired

@@ -14,6 +14,7 @@ pub(crate) mod added;
 pub(crate) mod decode;
 pub(crate) mod encode;
 mod split;
+pub(crate) mod words;
 
 /// A part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
