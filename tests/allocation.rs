@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use trie_compiler::Options;
-use trie_runtime::{EncodeOptions, Image, Reference, Scratch, Tokenizer};
+use trie_runtime::{EncodeOptions, Image, OffsetUnit, Reference, Scratch, Tokenizer, Truncation};
 use trie_tests::hf_models::{Source, fairseq_shapes};
 use trie_tests::{corpus_dir, text_files, xlm_roberta};
 
@@ -62,12 +62,18 @@ fn a_warm_scratch_is_enough() {
     let tokenizer = xlm_roberta(Reference::SentencePiece023);
     let texts = text_files(&corpus_dir());
     let mut scratch = Scratch::new();
-    let options = EncodeOptions::default().with_special_tokens(true);
+    let options = EncodeOptions::default()
+        .with_special_tokens(true)
+        .with_pieces(true)
+        .with_masks(true)
+        .with_offsets(OffsetUnit::Chars)
+        .with_truncation(Truncation::new(100).with_stride(7))
+        .with_overflowing(true);
     let pass = |scratch: &mut Scratch| {
         let mut tokens = 0;
         for (_, text) in &texts {
             tokens += tokenizer.encode(text, scratch).len();
-            let encoding = tokenizer.encode_with(text, &options, scratch);
+            let encoding = tokenizer.encode_with(text, &options, scratch).unwrap();
             tokens += encoding.pieces().map(<[u8]>::len).sum::<usize>();
             let _ = tokenizer.normalize(text, scratch);
             let _ = tokenizer.decode(&[0, 35378, 6661, 38, 2], scratch);
@@ -89,16 +95,20 @@ fn a_warm_scratch_is_enough() {
 fn a_warm_scratch_is_enough_for_tokenizer_json() {
     let source = Source::new("xlm-roberta", "fairseq");
     let texts = text_files(&corpus_dir());
-    let options = EncodeOptions::default().with_special_tokens(true);
-    for document in fairseq_shapes(&source).into_iter().take(3) {
+    let options = EncodeOptions::default()
+        .with_special_tokens(true)
+        .with_pieces(true)
+        .with_offsets(OffsetUnit::Bytes);
+    for document in fairseq_shapes(&source).into_iter().take(4) {
         let image = trie_compiler::compile(document.json.as_bytes(), &Options::default()).unwrap();
         let tokenizer = Tokenizer::new(Image::from_bytes(&image).unwrap());
         let mut scratch = Scratch::new();
         let pass = |scratch: &mut Scratch| {
             for (_, text) in &texts {
                 let _ = tokenizer.encode(text, scratch);
-                let _ = tokenizer.encode_with(text, &options, scratch);
+                let _ = tokenizer.encode_with(text, &options, scratch).unwrap();
             }
+            let _ = tokenizer.encode_with(b"\x01a \xff", &options, scratch);
             let _ = tokenizer.encode(
                 " <mask> a</s>\u{fb01} \u{301}\u{302}\u{303}\u{304}\u{305}",
                 scratch,

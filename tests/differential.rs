@@ -1,4 +1,5 @@
-//! Compiled `tokenizer.json` files against the `tokenizers` crate: the same ids and the same decoded texts.
+//! Compiled `tokenizer.json` files against the `tokenizers` crate: the same ids, the same offsets in bytes and
+//! in characters, and the same decoded texts.
 //!
 //! Where the crate itself panics there is nothing to compare with; such texts are counted, and the first
 //! ones named. One cause is known: an added token with `rstrip` takes white space in which another one with
@@ -10,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use trie_runtime::{EncodeOptions, Image, Scratch, Tokenizer};
+use trie_runtime::{EncodeOptions, Image, OffsetUnit, Scratch, Tokenizer};
 use trie_tests::hf_models::{
     Document, Source, fairseq_shapes, faulty, random_document, sentencepiece_shapes,
 };
@@ -108,13 +109,35 @@ impl Pair {
                 self.name
             ))
         };
-        let expected = self.answer(text, || {
-            let encoding = reference.encode_fast(text, options.add_special_tokens)?;
-            Ok(encoding.get_ids().to_vec())
+        let (expected, bytes) = self.answer(text, || {
+            let encoding = reference.encode(text, options.add_special_tokens)?;
+            Ok((encoding.get_ids().to_vec(), encoding.get_offsets().to_vec()))
         })?;
-        let found = self.ours.encode_with(text, options, scratch).ids().to_vec();
+        let found = self.ours.encode_with(text, options, scratch).unwrap();
+        let found = found.ids().to_vec();
         if found != expected {
             return complaint("encode", format!("{expected:?}"), format!("{found:?}"));
+        }
+        let mut offsets = |unit| {
+            let options = options.with_offsets(unit);
+            let encoding = self.ours.encode_with(text, &options, scratch).unwrap();
+            assert_eq!(encoding.ids(), expected, "{} {text:?}", self.name);
+            encoding.offsets().to_vec()
+        };
+        let found_bytes = offsets(OffsetUnit::Bytes);
+        if found_bytes != bytes {
+            return complaint("bytes", format!("{bytes:?}"), format!("{found_bytes:?}"));
+        }
+        // Conversion of long texts teaches no more.
+        if text.len() < 400 {
+            let chars = self.answer(text, || {
+                let encoding = reference.encode_char_offsets(text, options.add_special_tokens)?;
+                Ok(encoding.get_offsets().to_vec())
+            })?;
+            let found_chars = offsets(OffsetUnit::Chars);
+            if found_chars != chars {
+                return complaint("chars", format!("{chars:?}"), format!("{found_chars:?}"));
+            }
         }
         let expected = self.answer(text, || reference.decode(&expected, true))?;
         let found = self

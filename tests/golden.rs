@@ -63,7 +63,10 @@ fn check_ids(row: &Row, model: &Path) -> Vec<String> {
 }
 
 fn pieces(tokenizer: &Tokenizer, input: &[u8], scratch: &mut Scratch) -> Vec<Vec<u8>> {
-    let encoding = tokenizer.encode_with(input, &EncodeOptions::default(), scratch);
+    let options = EncodeOptions::default().with_pieces(true);
+    let encoding = tokenizer
+        .encode_with(input, &options, scratch)
+        .expect("nothing is truncated");
     encoding.pieces().map(<[u8]>::to_vec).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Crafted images: damaged in a chosen place, with checksums made right again, and used all the same.
 
 use trie_format::{HEADER_LEN, Header, ImageView, SectionEntry, checksum, image_id};
-use trie_runtime::{EncodeOptions, Image, Scratch, Tokenizer};
+use trie_runtime::{EncodeOptions, Image, OffsetUnit, Scratch, Tokenizer, Truncation};
 
 /// A copy of some bytes that starts on a 64-byte boundary.
 pub struct Aligned {
@@ -95,9 +95,21 @@ pub fn use_image(image: Image) {
     ];
     for text in texts {
         let ids = tokenizer.encode(text, &mut scratch).to_vec();
-        let options = EncodeOptions::default().with_special_tokens(true);
-        let encoding = tokenizer.encode_with(text, &options, &mut scratch);
-        let pieces: Vec<Vec<u8>> = encoding.pieces().map(<[u8]>::to_vec).collect();
+        let options = EncodeOptions::default()
+            .with_special_tokens(true)
+            .with_pieces(true)
+            .with_masks(true)
+            .with_offsets(OffsetUnit::Chars);
+        let pieces: Vec<Vec<u8>> = match tokenizer.encode_with(text, &options, &mut scratch) {
+            Ok(encoding) => encoding.pieces().map(<[u8]>::to_vec).collect(),
+            Err(_) => Vec::new(),
+        };
+        let short = options
+            .with_overflowing(true)
+            .with_truncation(Truncation::new(5).with_stride(1));
+        if let Ok(encoding) = tokenizer.encode_pair(text, b"b", &short, &mut scratch) {
+            let _ = encoding.to_buf();
+        }
         let _ = tokenizer.decode(&ids, &mut scratch);
         let _ = tokenizer.decode_pieces(&pieces, &mut scratch);
         let _ = tokenizer.normalize(text, &mut scratch);

@@ -153,6 +153,12 @@ impl Row {
         serde_json::from_value(self.0.get(column)?.clone()).ok()
     }
 
+    /// A column of pairs of numbers.
+    #[must_use]
+    pub fn pairs(&self, column: &str) -> Option<Vec<(usize, usize)>> {
+        serde_json::from_value(self.0.get(column)?.clone()).ok()
+    }
+
     /// A column of texts, as bytes.
     #[must_use]
     pub fn texts(&self, column: &str) -> Option<Vec<Vec<u8>>> {

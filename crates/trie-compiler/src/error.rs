@@ -152,6 +152,17 @@ pub enum CompileError {
         /// Why not, and what to use.
         reason: &'static str,
     },
+    /// The model lacks a piece that the template needs.
+    #[error(
+        "template {template} needs a piece {name}, of type CONTROL or USER_DEFINED, which the model does not have; \
+         choose another template, or none"
+    )]
+    Template {
+        /// The template's name.
+        template: &'static str,
+        /// The missing piece.
+        name: PieceName,
+    },
     /// There is nothing to segment with.
     #[error(
         "the model has no NORMAL, USER_DEFINED or UNUSED piece: there is nothing to segment with"

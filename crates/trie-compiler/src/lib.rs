@@ -5,6 +5,7 @@
 //! hf        tokenizer.json, and what transformers makes of a model
 //! model     a checked model: what the reference would load
 //! charsmap  its rule tables
+//! template  named templates of special tokens, as post (steps over ids) has them
 //! vocab     ids and path scores under the chosen numbering and reference
 //! trie      the double array of 64-byte nodes
 //! writer    sections, checksums, bytes
@@ -30,7 +31,9 @@ mod error;
 mod hf;
 mod model;
 mod output;
+mod post;
 mod proto;
+mod template;
 mod trie;
 mod vocab;
 mod writer;
@@ -38,7 +41,7 @@ mod writer;
 pub use error::{CompileError, PieceName};
 pub use output::write_image;
 use trie_format::Preset;
-pub use trie_format::{IdMap, Reference};
+pub use trie_format::{IdMap, Reference, Template};
 
 /// What to compile for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +55,9 @@ pub struct Options {
     pub reference: Option<Reference>,
     /// Which form of `transformers`' converter a model goes through under the Hugging Face reference.
     pub preset: HuggingFacePreset,
+    /// Which special tokens are put around texts of a model where that is asked for; a `tokenizer.json` has
+    /// its own.
+    pub template: Template,
 }
 
 /// A published form of the `tokenizer.json` that `transformers` makes of a SentencePiece model.
@@ -87,6 +93,7 @@ impl Default for Options {
             ids: IdMap::SentencePiece,
             reference: None,
             preset: HuggingFacePreset::default(),
+            template: Template::Suggested,
         }
     }
 }
@@ -111,6 +118,13 @@ impl Options {
     pub fn with_preset(mut self, preset: HuggingFacePreset) -> Self {
         self.reference = Some(Reference::HuggingFace023);
         self.preset = preset;
+        self
+    }
+
+    /// These options with a named template of special tokens.
+    #[must_use]
+    pub fn with_template(mut self, template: Template) -> Self {
+        self.template = template;
         self
     }
 }
@@ -175,7 +189,7 @@ pub fn compile_with_progress(
     }
     let parsed = model::Model::parse(model)?;
     if options.reference == Some(Reference::HuggingFace023) {
-        let converted = hf::preset::convert(parsed, options.ids, options.preset)?;
+        let converted = hf::preset::convert(parsed, options.ids, options.preset, options.template)?;
         return compile_hf(model, converted, options.preset.into(), options, progress);
     }
     let reference = options.reference.unwrap_or(Reference::SentencePiece023);
@@ -186,6 +200,12 @@ pub fn compile_with_progress(
         .then(|| trie::Trie::build(&vocab.symbol_keys))
         .transpose()?;
     progress(Stage::Image);
+    let ends = template::Ends {
+        bos: &parsed.bos_piece,
+        eos: &parsed.eos_piece,
+        pad: &parsed.pad_piece,
+    };
+    let named = template::named(options.template, options.ids, &vocab.entries, &ends)?;
     writer::image(&writer::Parts {
         source: model,
         reference,
@@ -199,6 +219,8 @@ pub fn compile_with_progress(
         charsmap: parsed.normalizer.charsmap.as_ref(),
         denormalizer: parsed.denormalizer.as_ref(),
         pipeline: None,
+        template: options.template,
+        post_processor: post::steps(&named.post_processor, None, named.padding.as_ref()),
     })
 }
 
@@ -207,6 +229,12 @@ fn check_json_options(options: &Options) -> Result<(), CompileError> {
         return Err(CompileError::Options {
             option: "--ids",
             reason: "a tokenizer.json has its own ids; leave the option out",
+        });
+    }
+    if options.template != Template::Suggested {
+        return Err(CompileError::Options {
+            option: "--template",
+            reason: "a tokenizer.json has its own post-processor; leave the option out",
         });
     }
     match options.reference {
@@ -245,5 +273,11 @@ fn compile_hf(
         charsmap,
         denormalizer: None,
         pipeline: Some(&pipeline),
+        template: options.template,
+        post_processor: post::steps(
+            &model.post_processor,
+            model.truncation.as_ref(),
+            model.padding.as_ref(),
+        ),
     })
 }

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use sha2::{Digest, Sha256};
+use trie_format::pipeline::Step;
 use trie_format::{
     ENDIAN_MARK, FORMAT_MAJOR, FORMAT_MINOR, HEADER_LEN, Header, IdMap, MAGIC, Metadata,
     NODE_FILE_ALIGN, NODE_FILE_ALIGN_FROM, NormalizerFlags, Preset, Reference, SECTION_ALIGN,
-    SECTION_REQUIRED, SectionEntry, SectionKind, TextRange, checksum, image_id,
+    SECTION_REQUIRED, SectionEntry, SectionKind, Template, TextRange, checksum, image_id,
 };
 
 use crate::charsmap::Charsmap;
@@ -30,6 +31,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) charsmap: Option<&'a Charsmap>,
     pub(crate) denormalizer: Option<&'a Normalizer>,
     pub(crate) pipeline: Option<&'a Sections>,
+    pub(crate) template: Template,
+    pub(crate) post_processor: Vec<Step>,
 }
 
 struct Section<'a> {
@@ -86,6 +89,10 @@ pub(crate) fn image(parts: &Parts<'_>) -> Result<Vec<u8>, CompileError> {
     }
     if let Some(pipeline) = parts.pipeline {
         push_pipeline(&mut sections, pipeline);
+    }
+    if !parts.post_processor.is_empty() {
+        let steps: &[u8] = bytemuck::cast_slice(&parts.post_processor);
+        sections.push(Section::new(SectionKind::PostProcessor, steps));
     }
     if let Some(symbols) = parts.symbols {
         push_nodes(&mut sections, SectionKind::SymbolNodes, symbols);
@@ -210,6 +217,7 @@ fn metadata(parts: &Parts<'_>) -> Result<(Vec<u8>, Vec<u8>), CompileError> {
         id_map: parts.ids,
         byte_fallback: vocab.byte_ids.is_some(),
         preset: parts.preset,
+        template: parts.template,
     };
     let archive = rkyv::to_bytes::<rkyv::rancor::Failure>(&metadata)?;
     Ok((archive.to_vec(), texts))

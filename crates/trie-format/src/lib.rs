@@ -44,7 +44,7 @@ pub use header::{
 };
 pub use metadata::{
     ArchivedMetadata, ArchivedReference, IdMap, Metadata, NO_ID, NormalizerFlags, PieceType,
-    Preset, Reference, TextRange,
+    Preset, Reference, Template, TextRange,
 };
 pub use node::{MAX_PIECE_BYTES, NODE_LEN, Node};
 pub use pieces::PieceTable;

@@ -116,6 +116,54 @@ impl From<ArchivedPreset> for Preset {
     }
 }
 
+/// Which special tokens a model's ids are put between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Archive, Serialize)]
+#[rkyv(derive(Debug, Clone, Copy, PartialEq, Eq))]
+#[repr(u8)]
+#[non_exhaustive]
+pub enum Template {
+    /// What the input suggests: the file's own; of a model its begin and end pieces, those it has.
+    Suggested = 0,
+    /// None.
+    None = 1,
+    /// `<s> A </s>`, `<s> A </s> </s> B </s>`: RoBERTa, XLM-RoBERTa, CamemBERT.
+    XlmRoberta = 2,
+    /// `A </s>`, `A </s> B </s>`: T5, Pegasus, Marian.
+    T5 = 3,
+    /// `[CLS] A [SEP]`, `[CLS] A [SEP] B [SEP]`, type 1 from B on: ALBERT, DeBERTa.
+    Bert = 4,
+    /// `A <sep> <cls>`, `A <sep> B <sep> <cls>`, types 0, 1 and 2, padding at the left: XLNet.
+    Xlnet = 5,
+}
+
+impl Template {
+    /// The name used on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Suggested => "suggested",
+            Self::None => "none",
+            Self::XlmRoberta => "xlm-roberta",
+            Self::T5 => "t5",
+            Self::Bert => "bert",
+            Self::Xlnet => "xlnet",
+        }
+    }
+}
+
+impl From<ArchivedTemplate> for Template {
+    fn from(archived: ArchivedTemplate) -> Self {
+        match archived {
+            ArchivedTemplate::Suggested => Self::Suggested,
+            ArchivedTemplate::None => Self::None,
+            ArchivedTemplate::XlmRoberta => Self::XlmRoberta,
+            ArchivedTemplate::T5 => Self::T5,
+            ArchivedTemplate::Bert => Self::Bert,
+            ArchivedTemplate::Xlnet => Self::Xlnet,
+        }
+    }
+}
+
 /// The type of a piece; the numbers are those of SentencePiece's `ModelProto`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -257,6 +305,8 @@ pub struct Metadata {
     pub byte_fallback: bool,
     /// Where the steps of the Hugging Face reference come from.
     pub preset: Preset,
+    /// Which template was asked for.
+    pub template: Template,
 }
 
 /// Longest metadata archive that is looked at, in bytes: keeps parsing constant-time.

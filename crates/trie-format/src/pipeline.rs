@@ -1,4 +1,5 @@
-//! What Hugging Face `tokenizers` does around a Unigram model, as a list of steps.
+//! What is done around a Unigram model, as two lists of steps: with text, as Hugging Face `tokenizers` does it,
+//! and with ids, under any reference.
 //!
 //! A step is a number for what to do and plain operands: numbers, a text in the texts section, ranges of the
 //! character classes or rules. Steps stand in the order in which they run.
@@ -128,14 +129,57 @@ step_kinds! {
     TemplateSingle = 96;
     /// Post-processor, two sequences: as [`StepKind::TemplateSingle`].
     TemplatePair = 97;
+    /// Post-processor: white space and `Ġ` at the ends of a token are left out of its offsets; with flag 1 not
+    /// a single one at the beginning of the text.
+    TrimOffsets = 98;
     /// Default truncation: `n[0]` length, `n[1]` stride; flags: strategy (0 longest first, 1 only first, 2
     /// only second), 4 from the left.
     Truncation = 128;
     /// Default padding: `n[0]` fixed length or `NO_ID`, `n[1]` multiple or 0, `n[2]` id, `n[3]` type id;
-    /// flag 1: on the left.
+    /// flag 1: on the left; flag 2: only where padding is asked for.
     Padding = 129;
     /// Classes that added tokens look at: word characters `n[0]..n[0] + n[1]`, white space `n[2]..n[2] + n[3]`.
     AddedClasses = 160;
+}
+
+impl StepKind {
+    /// Whether it is about ids, not text: one of the post-processor section's.
+    #[must_use]
+    pub const fn is_post_processor(self) -> bool {
+        matches!(
+            self,
+            Self::TemplateSingle
+                | Self::TemplatePair
+                | Self::TrimOffsets
+                | Self::Truncation
+                | Self::Padding
+        )
+    }
+}
+
+/// Checks the steps of a post-processor section: kinds are known, sequences and ids exist. Returns the first
+/// step that breaks a rule, and the rule.
+pub(crate) fn validate_post_processor(
+    steps: &[Step],
+    piece_count: u32,
+) -> Result<(), (usize, &'static str)> {
+    for (index, step) in steps.iter().enumerate() {
+        let kind = StepKind::from_number(step.kind).filter(|kind| kind.is_post_processor());
+        let Some(kind) = kind else {
+            return Err((index, "the step's kind must be one of a post-processor"));
+        };
+        let operands = match (kind, step.n) {
+            (StepKind::TemplateSingle, [0, sequence, ..]) => sequence == 0,
+            (StepKind::TemplatePair, [0, sequence, ..]) => sequence <= 1,
+            (StepKind::TemplateSingle | StepKind::TemplatePair, [1, id, ..]) => id < piece_count,
+            (StepKind::TemplateSingle | StepKind::TemplatePair, _) => false,
+            _ => true,
+        };
+        if !operands || step.text_len > 0 {
+            return Err((index, "the step's operands must be in range"));
+        }
+    }
+    Ok(())
 }
 
 /// What becomes of the characters that a split is made at; the numbers are part of the format.
@@ -267,7 +311,8 @@ impl<'a> PipelineView<'a> {
                 && core::str::from_utf8(self.text(start, len)).is_ok()
         };
         for (index, step) in self.steps.iter().enumerate() {
-            let Some(kind) = StepKind::from_number(step.kind) else {
+            let kind = StepKind::from_number(step.kind).filter(|kind| !kind.is_post_processor());
+            let Some(kind) = kind else {
                 return Err((0, index, "the step's kind must be known"));
             };
             let class = |i: usize| within(step.n[i], step.n[i + 1], self.ranges.len());
@@ -287,11 +332,6 @@ impl<'a> PipelineView<'a> {
                 StepKind::Metaspace | StepKind::DecodeMetaspace | StepKind::DecodeStrip => {
                     step.text_len > 0
                 }
-                StepKind::TemplateSingle | StepKind::TemplatePair => match step.n[0] {
-                    0 => step.n[1] <= 1,
-                    1 => step.n[1] < piece_count,
-                    _ => false,
-                },
                 _ => true,
             };
             if !(operands && utf8(step.text_start, step.text_len)) {

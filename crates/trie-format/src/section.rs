@@ -89,6 +89,8 @@ section_kinds! {
     AddedNodes = 19, "added-nodes";
     /// Trie of the added tokens that are looked for in normalized text.
     NormalizedAddedNodes = 20, "normalized-added-nodes";
+    /// What is done with ids: templates of special tokens, truncation, padding, as `crate::pipeline::Step`s.
+    PostProcessor = 21, "post-processor";
 }
 
 impl fmt::Display for SectionKind {

@@ -1,5 +1,7 @@
 //! Typed views of an image's sections, and the checks that make them safe to walk unchecked.
 
+use core::fmt;
+
 use bytemuck::Pod;
 
 use crate::charsmap::CharsmapView;
@@ -8,13 +10,13 @@ use crate::header::{Header, SectionEntry};
 use crate::metadata::{ArchivedMetadata, ArchivedReference, MAX_METADATA, NO_ID, TextRange};
 use crate::node::{MAX_PIECE_BYTES, Node, validate_nodes};
 use crate::pieces::PieceTable;
-use crate::pipeline::PipelineView;
+use crate::pipeline::{PipelineView, Step, validate_post_processor};
 use crate::section::{SECTION_ALIGN, SECTION_REQUIRED, SectionKind};
 use crate::{checksum, metadata};
 
 /// An image whose header, section table and metadata are in order. The sections' contents are not
 /// checked yet: see [`ImageView::validate`].
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct ImageView<'a> {
     bytes: &'a [u8],
     header: &'a Header,
@@ -28,8 +30,20 @@ pub struct ImageView<'a> {
     symbol_nodes: Option<&'a [Node]>,
     nodes: &'a [Node],
     pipeline: Option<PipelineView<'a>>,
+    post_processor: &'a [Step],
     added_nodes: Option<&'a [Node]>,
     normalized_added_nodes: Option<&'a [Node]>,
+}
+
+impl fmt::Debug for ImageView<'_> {
+    /// What tells images apart, not their megabytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ImageView")
+            .field("bytes", &self.bytes.len())
+            .field("image_id", &self.header.image_id)
+            .field("metadata", self.metadata)
+            .finish_non_exhaustive()
+    }
 }
 
 /// An image that passed [`ImageView::validate`].
@@ -266,6 +280,9 @@ impl<'a> ImageView<'a> {
             symbol_nodes: sections.optional_slice(SectionKind::SymbolNodes)?,
             nodes: sections.required_slice(SectionKind::Nodes)?,
             pipeline: sections.pipeline(texts)?,
+            post_processor: sections
+                .optional_slice(SectionKind::PostProcessor)?
+                .unwrap_or_default(),
             added_nodes: sections.optional_slice(SectionKind::AddedNodes)?,
             normalized_added_nodes: sections.optional_slice(SectionKind::NormalizedAddedNodes)?,
         };
@@ -367,6 +384,8 @@ impl<'a> ImageView<'a> {
             })?;
             added_count = pipeline.added_tokens().len() as u32;
         }
+        validate_post_processor(self.post_processor, count)
+            .map_err(|(index, rule)| bad(SectionKind::PostProcessor, index, rule))?;
         for (nodes, ids, kind) in [
             (self.symbol_nodes, count, SectionKind::SymbolNodes),
             (self.added_nodes, added_count, SectionKind::AddedNodes),
@@ -476,6 +495,12 @@ impl<'a> ImageView<'a> {
     #[must_use]
     pub fn pipeline(&self) -> Option<PipelineView<'a>> {
         self.pipeline
+    }
+
+    /// What is done with ids: templates, truncation, padding. Empty if nothing is.
+    #[must_use]
+    pub fn post_processor(&self) -> &'a [Step] {
+        self.post_processor
     }
 
     /// The trie of the added tokens that are looked for in the text as it is.

@@ -1,4 +1,4 @@
-//! What can go wrong: loading an image, decoding ids. Encoding cannot fail.
+//! What can go wrong: loading an image, truncation that cannot be done, decoding ids.
 
 use std::io;
 use std::path::PathBuf;
@@ -51,6 +51,62 @@ impl LoadError {
             _ => false,
         }
     }
+}
+
+/// Why a text could not be encoded as asked: truncation that cannot be done. Encoding without truncation
+/// never fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EncodeError {
+    /// The special tokens alone are longer than the greatest length.
+    #[error(
+        "the greatest length is {max_length} tokens, but special tokens alone are {specials}: allow at least \
+         that many, or leave special tokens out"
+    )]
+    NoRoom {
+        /// The greatest length, in tokens.
+        max_length: usize,
+        /// Number of special tokens.
+        specials: usize,
+    },
+    /// An overflowing window would have nothing of its own.
+    #[error(
+        "a stride of {stride} tokens leaves nothing new in windows of {room} tokens of text: choose a smaller \
+         stride or a greater length"
+    )]
+    Stride {
+        /// The stride, in tokens.
+        stride: usize,
+        /// Tokens of text in a window.
+        room: usize,
+    },
+    /// The sequence that must be kept whole leaves nothing of the one to be cut.
+    #[error(
+        "one sequence is to be kept whole but has {kept_whole} tokens, and there is room for {room} in all: \
+         choose another truncation strategy or a greater length"
+    )]
+    SequenceTooShort {
+        /// Known tokens of the sequence to be kept whole.
+        kept_whole: usize,
+        /// Tokens of text that there is room for.
+        room: usize,
+    },
+    /// The second sequence is to be cut, but there is none.
+    #[error(
+        "the second sequence is to be truncated, but there is none: give a pair, or choose another strategy"
+    )]
+    NoSecondSequence,
+}
+
+/// Why a batch could not be encoded as asked: its first text of which that is so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("text {input} of the batch: {source}")]
+#[non_exhaustive]
+pub struct BatchError {
+    /// Which text; from 0.
+    pub input: usize,
+    /// Why.
+    pub source: EncodeError,
 }
 
 /// Why ids could not be decoded.

@@ -6,9 +6,17 @@
 //! trie       walks over 64-byte nodes, unchecked because the image is validated
 //! normalize  the model's rules and whitespace switches, as SentencePiece applies them
 //! viterbi    the best segmentation, in the arithmetic of the image's reference
+//! sp         a text's tokens as SentencePiece finds them
 //! hf         everything that Hugging Face `tokenizers` does around the model
+//! sequence   one text's tokens, from either of the two
+//! truncate   how much of them is kept
+//! assemble   special tokens around them, padding: into `output`
+//! units      offsets in bytes, characters, UTF-16
+//! encoding   what the caller sees of it
 //! lattice    other segmentations than the best: n-best, sampling, the whole lattice
 //! tokenizer  text -> ids, ids -> text, look-ups
+//! batch      many texts at once, on several threads with the feature `rayon`
+//! options    how to encode, per call
 //! scratch    the caller's buffers
 //! ```
 //!
@@ -30,30 +38,44 @@
 
 #![deny(unsafe_code)]
 
+mod assemble;
+mod batch;
 mod decode;
 mod embed;
+mod encoding;
 mod error;
 mod hf;
 mod image;
 mod lattice;
 mod memory;
 mod normalize;
+mod options;
+mod output;
 mod report;
 mod scratch;
+mod sequence;
+mod sp;
 mod tokenizer;
 mod trie;
+mod truncate;
+mod units;
 mod utf8;
 mod viterbi;
 
+pub use batch::{Batch, BatchEncoder, Row};
 #[doc(hidden)]
 pub use embed::__const_check_header;
-pub use error::{DecodeError, LoadError};
+pub use encoding::{Encoding, EncodingBuf, Positions};
+pub use error::{BatchError, DecodeError, EncodeError, LoadError};
 pub use image::{Backing, Image, LoadOptions};
 pub use lattice::{
     Candidate, Explanation, LatticeError, LatticePiece, MAX_CANDIDATES, Replacement, Runner,
     SampleFrom, Segment, SplitMix64,
 };
+pub use options::{
+    Direction, EncodeOptions, OffsetUnit, PadTo, Padding, Setting, Truncation, TruncationStrategy,
+};
 pub use report::{Fallback, LoadReport, Pages};
 pub use scratch::Scratch;
-pub use tokenizer::{EncodeOptions, Encoding, SpecialIds, Tokenizer};
+pub use tokenizer::{SpecialIds, Tokenizer};
 pub use trie_format::{FormatError, IdMap, PieceType, Reference};

@@ -1,6 +1,8 @@
 //! The caller's buffers.
 
 use crate::hf;
+use crate::output::Output;
+use crate::sequence::Sequence;
 use crate::viterbi::Cell;
 
 /// Buffers of one thread's encodes and decodes.
@@ -9,20 +11,38 @@ use crate::viterbi::Cell;
 /// returns is borrowed from here until the next call.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// The input after normalization, or decoded text.
-    pub(crate) normalized: Vec<u8>,
+    /// The first sequence's tokens, and the second's of a pair.
+    pub(crate) first: Sequence,
+    pub(crate) second: Sequence,
+    /// Both with special tokens, cut and padded.
+    pub(crate) output: Output,
+    /// Which window of each sequence is being written.
+    pub(crate) choice: Vec<usize>,
+    /// What segmentation works in.
+    pub(crate) work: Work,
+    /// Normalized or decoded text.
+    pub(crate) text: Vec<u8>,
     /// Text before denormalization.
     pub(crate) raw: Vec<u8>,
-    /// Best path to each byte position of `normalized`.
+}
+
+/// What segmentation works in.
+#[derive(Debug, Default)]
+pub(crate) struct Work {
+    /// Best path to each byte position of the text.
     pub(crate) cells: Vec<Cell<f32>>,
     /// The same in double precision, of one word.
     pub(crate) cells64: Vec<Cell<f64>>,
-    /// Token ids.
-    pub(crate) ids: Vec<u32>,
-    /// Byte range in `normalized` of each token, where asked for.
-    pub(crate) spans: Vec<(usize, usize)>,
     /// What the steps around a Hugging Face model work in.
     pub(crate) steps: hf::Buffers,
+}
+
+impl Work {
+    fn allocated_bytes(&self) -> usize {
+        self.cells.capacity() * size_of::<Cell<f32>>()
+            + self.cells64.capacity() * size_of::<Cell<f64>>()
+            + self.steps.allocated_bytes()
+    }
 }
 
 impl Scratch {
@@ -35,23 +55,22 @@ impl Scratch {
     /// Buffers for inputs that are up to `bytes` long after normalization.
     #[must_use]
     pub fn with_capacity(bytes: usize) -> Self {
-        Self {
-            normalized: Vec::with_capacity(bytes),
-            cells: Vec::with_capacity(bytes + 1),
-            ids: Vec::with_capacity(bytes),
-            ..Self::default()
-        }
+        let mut scratch = Self::default();
+        scratch.first.normalized.reserve(bytes);
+        scratch.first.ids.reserve(bytes);
+        scratch.work.cells.reserve(bytes + 1);
+        scratch
     }
 
     /// Bytes that the buffers hold.
     #[must_use]
     pub fn allocated_bytes(&self) -> usize {
-        self.normalized.capacity()
+        self.first.allocated_bytes()
+            + self.second.allocated_bytes()
+            + self.output.allocated_bytes()
+            + self.choice.capacity() * size_of::<usize>()
+            + self.work.allocated_bytes()
+            + self.text.capacity()
             + self.raw.capacity()
-            + self.cells.capacity() * size_of::<Cell<f32>>()
-            + self.cells64.capacity() * size_of::<Cell<f64>>()
-            + self.steps.allocated_bytes()
-            + self.ids.capacity() * size_of::<u32>()
-            + self.spans.capacity() * size_of::<(usize, usize)>()
     }
 }

@@ -2,50 +2,27 @@
 
 use std::sync::Arc;
 
-use trie_format::{NO_ID, PieceType, Reference, ValidImage};
+use trie_format::{NO_ID, PieceType};
 
+use crate::assemble::{Around, Parts, room};
 use crate::decode::Decoder;
-use crate::error::DecodeError;
-use crate::hf;
+use crate::encoding::Encoding;
+use crate::error::{DecodeError, EncodeError};
 use crate::image::Image;
 use crate::normalize::{Normalizer, PlainAscii};
-use crate::scratch::Scratch;
+use crate::options::{Direction, EncodeOptions, Padding, Truncation};
+use crate::scratch::{Scratch, Work};
+use crate::sequence::{Ask, Sequence};
 use crate::trie::Trie;
-use crate::viterbi::{Mixed, Single, UnkScore, backtrack, segment};
+use crate::truncate::{Kept, Length, Windows, keep};
+use crate::units::convert;
+use crate::{hf, sp};
 
 /// A tokenizer over an [`Image`]. Immutable, `Send + Sync`; clones share the image.
 #[derive(Debug, Clone)]
 pub struct Tokenizer {
     image: Arc<Image>,
     plain: PlainAscii,
-}
-
-/// How to encode, per call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub struct EncodeOptions {
-    /// Put the model's begin and end ids, those it has, around the text's; under the Hugging Face
-    /// reference, its template for one sequence.
-    pub add_special_tokens: bool,
-    /// Under the Hugging Face reference: names of special tokens inside the text are text
-    /// (`encode_special_tokens` in `tokenizers`). Under the others they always are.
-    pub special_tokens_as_text: bool,
-}
-
-impl EncodeOptions {
-    /// These options, with or without the model's begin and end ids.
-    #[must_use]
-    pub fn with_special_tokens(mut self, add: bool) -> Self {
-        self.add_special_tokens = add;
-        self
-    }
-
-    /// These options, with or without taking names of special tokens inside the text for text.
-    #[must_use]
-    pub fn with_special_tokens_as_text(mut self, as_text: bool) -> Self {
-        self.special_tokens_as_text = as_text;
-        self
-    }
 }
 
 /// The ids of a model's special pieces, where it has them.
@@ -62,40 +39,6 @@ pub struct SpecialIds {
     pub pad: Option<u32>,
     /// Mask.
     pub mask: Option<u32>,
-}
-
-/// An encoded text, borrowed from the scratch it was made in.
-#[derive(Debug, Clone, Copy)]
-pub struct Encoding<'s> {
-    ids: &'s [u32],
-    spans: &'s [(usize, usize)],
-    normalized: &'s [u8],
-    image: ValidImage<'s>,
-}
-
-impl<'s> Encoding<'s> {
-    /// The ids.
-    #[must_use]
-    pub fn ids(&self) -> &'s [u32] {
-        self.ids
-    }
-
-    /// The pieces: each id's text, or for the unknown piece the normalized text that it stands for.
-    /// Not always UTF-8.
-    pub fn pieces(&self) -> impl ExactSizeIterator<Item = &'s [u8]> {
-        let (image, normalized) = (self.image, self.normalized);
-        let unk = image.metadata().unk_id.to_native();
-        self.ids
-            .iter()
-            .zip(self.spans)
-            .map(move |(&id, &(start, end))| {
-                if id == unk {
-                    &normalized[start..end]
-                } else {
-                    image.pieces().text(id).unwrap_or_default()
-                }
-            })
-    }
 }
 
 impl Tokenizer {
@@ -119,20 +62,23 @@ impl Tokenizer {
         &self.image
     }
 
-    /// The ids of `input`, without special tokens, borrowed from `scratch`.
+    /// The ids of `input`, all of them, without special tokens, borrowed from `scratch`.
     ///
     /// Input may be any bytes: one that is not UTF-8 counts as U+FFFD, as in SentencePiece. After
     /// `scratch` has seen its largest input nothing is allocated.
     #[must_use]
     pub fn encode<'s>(&self, input: impl AsRef<[u8]>, scratch: &'s mut Scratch) -> &'s [u32] {
-        let image = self.image.view();
-        if let Some(pipeline) = image.pipeline() {
-            let options = EncodeOptions::default();
-            hf::encode::encode(image, &pipeline, input.as_ref(), &options, scratch);
-            return &scratch.ids;
-        }
-        self.segment(input.as_ref(), scratch);
-        self.collect_ids(scratch)
+        let Scratch { work, first, .. } = scratch;
+        self.sequence(input.as_ref(), Ask::IDS, work, first);
+        &first.ids
+    }
+
+    /// The ids of `input` in a vector of their own: [`Tokenizer::encode`] for callers without a scratch.
+    #[must_use]
+    pub fn encode_to_vec(&self, input: impl AsRef<[u8]>) -> Vec<u32> {
+        let mut scratch = Scratch::new();
+        let _ = self.encode(input, &mut scratch);
+        scratch.first.ids
     }
 
     /// The ids of text that is normalized already, as [`Tokenizer::normalize`] gives it, borrowed from
@@ -145,132 +91,177 @@ impl Tokenizer {
         scratch: &'s mut Scratch,
     ) -> &'s [u32] {
         let image = self.image.view();
+        let Scratch { work, first, .. } = scratch;
         if let Some(pipeline) = image.pipeline() {
-            hf::encode::encode_word(image, &pipeline, normalized.as_ref(), scratch);
-            return &scratch.ids;
+            hf::encode::word(image, &pipeline, normalized.as_ref(), work, first);
+        } else {
+            first.clear();
+            first.normalized.extend_from_slice(normalized.as_ref());
+            sp::encode::segment_normalized(image, Ask::IDS, work, first);
         }
-        scratch.normalized.clear();
-        scratch.normalized.extend_from_slice(normalized.as_ref());
-        self.segment_normalized(scratch);
-        self.collect_ids(scratch)
+        &first.ids
     }
 
-    /// The ids and pieces of `input`, borrowed from `scratch` and the image.
-    #[must_use]
+    /// `input` as `options` say, borrowed from `scratch` and the image.
+    ///
+    /// With a truncation that cuts at the right, and without overflowing windows, no more of the input is
+    /// looked at than is needed.
+    ///
+    /// # Errors
+    /// If truncation cannot be done.
     pub fn encode_with<'s>(
         &'s self,
         input: impl AsRef<[u8]>,
         options: &EncodeOptions,
         scratch: &'s mut Scratch,
-    ) -> Encoding<'s> {
-        match self.image.view().pipeline() {
-            Some(pipeline) => {
-                let image = self.image.view();
-                hf::encode::encode(image, &pipeline, input.as_ref(), options, scratch);
-            }
-            None => self.encode_with_spans(input.as_ref(), options, scratch),
-        }
-        Encoding {
-            ids: &scratch.ids,
-            spans: &scratch.spans,
-            normalized: &scratch.normalized,
-            image: *self.image.view(),
-        }
+    ) -> Result<Encoding<'s>, EncodeError> {
+        self.encode_parts(input.as_ref(), None, options, scratch)
     }
 
-    /// The ids and spans of `input` under a SentencePiece reference.
-    fn encode_with_spans(&self, input: &[u8], options: &EncodeOptions, scratch: &mut Scratch) {
-        self.segment(input, scratch);
-        let special = self.special_ids();
-        scratch.ids.clear();
-        scratch.spans.clear();
-        let push_special = |id: Option<u32>, scratch: &mut Scratch| {
-            if let (true, Some(id)) = (options.add_special_tokens, id) {
-                scratch.ids.push(id);
-                scratch.spans.push((0, 0));
-            }
+    /// The pair `first` and `second` as `options` say, borrowed from `scratch` and the image: as
+    /// [`Tokenizer::encode_with`], with the image's template for pairs.
+    ///
+    /// # Errors
+    /// If truncation cannot be done.
+    pub fn encode_pair<'s>(
+        &'s self,
+        first: impl AsRef<[u8]>,
+        second: impl AsRef<[u8]>,
+        options: &EncodeOptions,
+        scratch: &'s mut Scratch,
+    ) -> Result<Encoding<'s>, EncodeError> {
+        self.encode_parts(first.as_ref(), Some(second.as_ref()), options, scratch)
+    }
+
+    fn encode_parts<'s>(
+        &'s self,
+        first: &[u8],
+        second: Option<&[u8]>,
+        options: &EncodeOptions,
+        scratch: &'s mut Scratch,
+    ) -> Result<Encoding<'s>, EncodeError> {
+        let image = self.image.view();
+        let around = Around::new(image.post_processor());
+        let truncation = options.truncation.resolve(around.truncation());
+        let padding = options.padding.resolve(around.padding());
+        let specials = match options.add_special_tokens {
+            true => around.special_count(second.is_some()),
+            false => 0,
         };
-        // Ids are collected last first.
-        push_special(special.eos, scratch);
-        self.collect_onto::<true>(scratch);
-        push_special(special.bos, scratch);
-        scratch.ids.reverse();
-        scratch.spans.reverse();
-    }
-
-    /// The ids of `input` in a vector of their own: [`Tokenizer::encode`] for callers without a scratch.
-    #[must_use]
-    pub fn encode_to_vec(&self, input: impl AsRef<[u8]>) -> Vec<u32> {
-        let mut scratch = Scratch::new();
-        let _ = self.encode(input, &mut scratch);
-        scratch.ids
-    }
-
-    /// Normalizes `input` and fills the cells.
-    fn segment(&self, input: &[u8], scratch: &mut Scratch) {
-        let image = self.image.view();
-        Normalizer::new(image, self.plain).normalize(input, &mut scratch.normalized);
-        self.segment_normalized(scratch);
-    }
-
-    /// Fills the cells for the text that is in `scratch`.
-    fn segment_normalized(&self, scratch: &mut Scratch) {
-        let image = self.image.view();
-        let trie = Trie::pieces(image);
-        let unk = UnkScore::new(image);
-        let (text, cells) = (&scratch.normalized, &mut scratch.cells);
-        match image.metadata().reference.into() {
-            Reference::SentencePiece021 => segment::<Mixed>(trie, unk, text, cells),
-            _ => segment::<Single>(trie, unk, text, cells),
+        let limit = match truncation {
+            Some(truncation) => Some((truncation, room(&truncation, specials)?)),
+            None => None,
+        };
+        let kept = self.encode_kept(first, second, options, limit, scratch)?;
+        let windows = |sequence: &Sequence, kept: Option<usize>| match (truncation, kept) {
+            (Some(truncation), Some(kept)) if options.overflowing => {
+                Windows::new(sequence.ids.len(), kept, &truncation)
+            }
+            (Some(truncation), Some(kept)) => {
+                Windows::new(sequence.ids.len(), kept, &truncation.with_stride(0))
+            }
+            _ => Ok(Windows::whole(sequence.ids.len())),
+        };
+        let first_windows = windows(&scratch.first, kept.map(|kept| kept.0))?;
+        let second_windows = windows(&scratch.second, kept.map(|kept| kept.1))?;
+        if let Some(unit) = options.offsets {
+            convert(first, unit, &mut scratch.first.offsets);
+            convert(
+                second.unwrap_or_default(),
+                unit,
+                &mut scratch.second.offsets,
+            );
         }
-    }
-
-    /// The best path's ids.
-    fn collect_ids<'s>(&self, scratch: &'s mut Scratch) -> &'s [u32] {
-        scratch.ids.clear();
-        self.collect_onto::<false>(scratch);
-        scratch.ids.reverse();
-        &scratch.ids
-    }
-
-    /// Appends the best path's ids, last first: unknown characters become their bytes' pieces if the
-    /// model has byte fallback, else a run of them becomes one unknown piece.
-    fn collect_onto<const SPANS: bool>(&self, scratch: &mut Scratch) {
-        let image = self.image.view();
-        let unk = image.metadata().unk_id.to_native();
-        let byte_ids = image.byte_ids();
         let Scratch {
-            normalized,
-            cells,
-            ids,
-            spans,
+            first: first_out,
+            second: second_out,
+            choice,
+            output,
+            ..
+        } = &mut *scratch;
+        let parts = Parts {
+            first: (first_out, first_windows),
+            second: second.map(|_| (&*second_out, second_windows)),
+        };
+        around.assemble(image, &parts, options, padding, choice, output);
+        Ok(Encoding {
+            output: &scratch.output,
+            window: 0,
+            first: &scratch.first,
+            second: &scratch.second,
+            image: *image,
+        })
+    }
+
+    /// Encodes both sequences as far as is needed to cut them, and returns how much of each is kept, if not
+    /// all.
+    fn encode_kept(
+        &self,
+        first: &[u8],
+        second: Option<&[u8]>,
+        options: &EncodeOptions,
+        limit: Option<(Truncation, usize)>,
+        scratch: &mut Scratch,
+    ) -> Result<Option<(usize, usize)>, EncodeError> {
+        let Scratch {
+            work,
+            first: first_out,
+            second: second_out,
             ..
         } = scratch;
-        let mut after_unknown = false;
-        for (start, end, id) in backtrack(cells) {
-            let is_unknown = id == NO_ID;
-            match byte_ids {
-                Some(byte_ids) if is_unknown => {
-                    for (at, &byte) in normalized[start..end].iter().enumerate().rev() {
-                        ids.push(byte_ids[usize::from(byte)]);
-                        if SPANS {
-                            spans.push((start + at, start + at + 1));
-                        }
-                    }
+        let mut ask = Ask {
+            special_tokens_as_text: options.special_tokens_as_text,
+            spans: options.pieces,
+            offsets: options.offsets.is_some(),
+            limit: match limit {
+                Some((truncation, room))
+                    if truncation.direction == Direction::Right && !options.overflowing =>
+                {
+                    room.saturating_add(1)
                 }
-                _ if is_unknown && after_unknown => {
-                    if let (true, Some(run)) = (SPANS, spans.last_mut()) {
-                        run.0 = start;
-                    }
-                }
-                _ => {
-                    ids.push(if is_unknown { unk } else { id });
-                    if SPANS {
-                        spans.push((start, end));
-                    }
-                }
+                _ => usize::MAX,
+            },
+        };
+        second_out.clear();
+        self.sequence(first, ask, work, first_out);
+        if let Some(second) = second {
+            self.sequence(second, ask, work, second_out);
+        }
+        let Some((truncation, room)) = limit else {
+            return Ok(None);
+        };
+        let length = |sequence: &Sequence| Length {
+            known: sequence.ids.len(),
+            complete: sequence.complete,
+        };
+        loop {
+            let second_length = second.map(|_| length(second_out));
+            match keep(&truncation, room, length(first_out), second_length)? {
+                Kept::All => return Ok(None),
+                Kept::Cut(first, second) => return Ok(Some((first, second))),
+                Kept::Undecided => {}
             }
-            after_unknown = is_unknown;
+            // Which of two long sequences is the longer one decides over one token.
+            ask.limit = first_out
+                .ids
+                .len()
+                .max(second_out.ids.len())
+                .saturating_mul(2);
+            if !first_out.complete {
+                self.sequence(first, ask, work, first_out);
+            }
+            if let (false, Some(second)) = (second_out.complete, second) {
+                self.sequence(second, ask, work, second_out);
+            }
+        }
+    }
+
+    /// Encodes one sequence.
+    fn sequence(&self, input: &[u8], ask: Ask, work: &mut Work, out: &mut Sequence) {
+        let image = self.image.view();
+        match image.pipeline() {
+            Some(pipeline) => hf::encode::sequence(image, &pipeline, input, ask, work, out),
+            None => sp::encode::sequence(image, self.plain, input, ask, work, out),
         }
     }
 
@@ -279,16 +270,11 @@ impl Tokenizer {
     #[must_use]
     pub fn normalize<'s>(&self, input: impl AsRef<[u8]>, scratch: &'s mut Scratch) -> &'s [u8] {
         if let Some(pipeline) = self.image.view().pipeline() {
-            return hf::encode::normalize_only(
-                self.image.view(),
-                &pipeline,
-                input.as_ref(),
-                scratch,
-            );
+            let image = self.image.view();
+            return hf::encode::normalize_only(image, &pipeline, input.as_ref(), &mut scratch.work);
         }
-        Normalizer::new(self.image.view(), self.plain)
-            .normalize(input.as_ref(), &mut scratch.normalized);
-        &scratch.normalized
+        Normalizer::new(self.image.view(), self.plain).normalize(input.as_ref(), &mut scratch.text);
+        &scratch.text
     }
 
     /// The text of `ids`, borrowed from `scratch`. Control pieces leave no trace; it is UTF-8 unless the
@@ -346,8 +332,8 @@ impl Tokenizer {
     fn denormalize<'s>(&self, scratch: &'s mut Scratch) -> &'s [u8] {
         match Normalizer::denormalizer(self.image.view()) {
             Some(denormalizer) => {
-                denormalizer.normalize(&scratch.raw, &mut scratch.normalized);
-                &scratch.normalized
+                denormalizer.normalize(&scratch.raw, &mut scratch.text);
+                &scratch.text
             }
             None => &scratch.raw,
         }
@@ -388,6 +374,30 @@ impl Tokenizer {
             .find_named(text, true)
             .or_else(|| Trie::pieces(image).find(text))
             .or_else(|| pieces.find_named(text, false))
+    }
+
+    /// The truncation that the image states: that of a `tokenizer.json` that has one.
+    #[must_use]
+    pub fn truncation(&self) -> Option<Truncation> {
+        Around::new(self.image.view().post_processor()).truncation()
+    }
+
+    /// How texts are padded: as the image's `tokenizer.json` says, or, if asked for, as goes with the model's
+    /// template: with its padding piece, and at its end. `None` if it has neither.
+    #[must_use]
+    pub fn padding(&self) -> Option<Padding> {
+        Around::new(self.image.view().post_processor()).suggested_padding()
+    }
+
+    /// The padding that is done unasked.
+    pub(crate) fn compiled_padding(&self) -> Option<Padding> {
+        Around::new(self.image.view().post_processor()).padding()
+    }
+
+    /// Number of special tokens around one text, or around and between two.
+    #[must_use]
+    pub fn special_token_count(&self, is_pair: bool) -> usize {
+        Around::new(self.image.view().post_processor()).special_count(is_pair)
     }
 
     /// The ids of the model's special pieces.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use trie_compiler::{HuggingFacePreset, IdMap, Options, Reference};
+use trie_compiler::{HuggingFacePreset, IdMap, Options, Reference, Template};
 use trie_runtime::Backing;
 
 const EXAMPLES: &str = "\
@@ -84,6 +84,10 @@ pub(crate) struct CompileArgs {
     /// tokenizer.json
     #[arg(long, value_enum)]
     pub(crate) reference: Option<ReferenceArg>,
+    /// Special tokens around texts, where they are asked for. The default is a tokenizer.json's own; of a model
+    /// its begin and end pieces, those it has
+    #[arg(long, value_enum)]
+    pub(crate) template: Option<TemplateArg>,
     /// Overwrite the output even if it is not an image
     #[arg(long)]
     pub(crate) force: bool,
@@ -275,6 +279,32 @@ impl From<Ids> for IdMap {
         match ids {
             Ids::Sentencepiece => Self::SentencePiece,
             Ids::Fairseq => Self::Fairseq,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TemplateArg {
+    /// None
+    None,
+    /// `<s> A </s>`, `<s> A </s> </s> B </s>`: RoBERTa, XLM-RoBERTa, CamemBERT
+    XlmRoberta,
+    /// `A </s>`, `A </s> B </s>`: T5, Pegasus, Marian
+    T5,
+    /// `[CLS] A [SEP]`, `[CLS] A [SEP] B [SEP]`: ALBERT, DeBERTa
+    Bert,
+    /// `A <sep> <cls>`, `A <sep> B <sep> <cls>`, padding at the left: XLNet
+    Xlnet,
+}
+
+impl From<TemplateArg> for Template {
+    fn from(template: TemplateArg) -> Self {
+        match template {
+            TemplateArg::None => Self::None,
+            TemplateArg::XlmRoberta => Self::XlmRoberta,
+            TemplateArg::T5 => Self::T5,
+            TemplateArg::Bert => Self::Bert,
+            TemplateArg::Xlnet => Self::Xlnet,
         }
     }
 }

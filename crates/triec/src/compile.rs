@@ -17,7 +17,10 @@ pub(crate) fn run(args: &CompileArgs) -> Result<(), CliError> {
     let start = Instant::now();
     let input = read_input(&args.input)?;
     check_output(args)?;
-    let options = args::options(args.ids, args.reference);
+    let mut options = args::options(args.ids, args.reference);
+    if let Some(template) = args.template {
+        options = options.with_template(template.into());
+    }
     let spinner = progress::stages(args.quiet);
     let compiled =
         compile_with_progress(&input, &options, |stage| spinner.set_message(stage.name()));

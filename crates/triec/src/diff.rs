@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 
 use trie_format::{IdMap, MAGIC};
-use trie_runtime::{EncodeOptions, Image, Scratch, Tokenizer};
+use trie_runtime::{EncodeOptions, Image, Scratch, Setting, Tokenizer};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::align::{align, shown};
@@ -133,11 +133,18 @@ struct Side {
 
 impl Side {
     fn encode(&mut self, tokenizer: &Tokenizer, text: &[u8], scratch: &mut Scratch) {
-        let encoding = tokenizer.encode_with(text, &EncodeOptions::default(), scratch);
+        // What is compared is the text, all of it.
+        let options = EncodeOptions::default()
+            .with_pieces(true)
+            .with_truncation(Setting::Off)
+            .with_padding(Setting::Off);
         self.ids.clear();
-        self.ids.extend_from_slice(encoding.ids());
         self.pieces.clear();
-        self.pieces.extend(encoding.pieces().map(<[u8]>::to_vec));
+        // Only truncation can fail.
+        if let Ok(encoding) = tokenizer.encode_with(text, &options, scratch) {
+            self.ids.extend_from_slice(encoding.ids());
+            self.pieces.extend(encoding.pieces().map(<[u8]>::to_vec));
+        }
     }
 
     /// The cell for the piece at `at`, with its id if ids are what is compared.

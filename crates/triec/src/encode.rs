@@ -13,8 +13,12 @@ pub(crate) fn run(args: EncodeArgs) -> Result<(), CliError> {
     let jsonl = args.stream.jsonl;
     let options = EncodeOptions::default()
         .with_special_tokens(args.special)
-        .with_special_tokens_as_text(args.special_as_text);
-    let ids_suffice = args.format == Format::Ids && !args.special && !args.special_as_text;
+        .with_special_tokens_as_text(args.special_as_text)
+        .with_pieces(args.format == Format::Pieces);
+    let ids_suffice = args.format == Format::Ids
+        && !args.special
+        && !args.special_as_text
+        && tokenizer.truncation().is_none();
     let mut scratch = Scratch::new();
     stream::run(&input, args.stream.output.as_deref(), |text, out| {
         let bytes = match jsonl && !text.is_argument {
@@ -27,7 +31,9 @@ pub(crate) fn run(args: EncodeArgs) -> Result<(), CliError> {
         if ids_suffice {
             push_ids(tokenizer.encode(&bytes, &mut scratch), separator, out);
         } else {
-            let encoding = tokenizer.encode_with(&bytes, &options, &mut scratch);
+            let encoding = tokenizer
+                .encode_with(&bytes, &options, &mut scratch)
+                .map_err(|error| error.to_string())?;
             if jsonl || args.format == Format::Ids {
                 push_ids(encoding.ids(), separator, out);
             }

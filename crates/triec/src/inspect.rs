@@ -11,7 +11,7 @@ use trie_runtime::Tokenizer;
 
 use crate::args::InspectArgs;
 use crate::error::CliError;
-use crate::{image, pipeline};
+use crate::{image, pipeline, post};
 
 #[derive(Serialize)]
 struct Report {
@@ -35,6 +35,7 @@ struct Report {
     denormalizer: Option<Normalizer>,
     /// `null` under the SentencePiece references.
     pipeline: Option<pipeline::Report>,
+    post_processor: post::Report,
     source: Source,
     compiler_version: String,
     sections: Vec<Section>,
@@ -212,6 +213,7 @@ impl Report {
                 .denormalizer()
                 .map(|_| Normalizer::new((&meta.denormalizer).into(), true)),
             pipeline: pipeline::Report::new(view),
+            post_processor: post::Report::new(view),
             source: Source {
                 sha256: hex(&meta.source_sha256),
                 bytes: meta.source_len.to_native(),
@@ -296,6 +298,7 @@ impl Report {
                 lines.push(("denormalizer", shown(&self.denormalizer)));
             }
         }
+        lines.extend(self.post_processor.lines());
         let mut text = String::new();
         for (label, value) in lines {
             let _ = writeln!(text, "{label:<13} {value}");

@@ -4,7 +4,7 @@
 //! args       what the command line can say
 //! compile    model or tokenizer.json -> image
 //! inspect    what an image says of itself
-//!            (pipeline: its steps, in words)
+//!            (pipeline, post: its steps, in words)
 //! verify     whether an image is what it should be (semantics, semantics_hf: what it should be)
 //! encode     text -> ids      \
 //! decode     ids -> text       | over `stream`: lines in, one line out each
@@ -35,6 +35,7 @@ mod lines;
 mod map;
 mod normalize;
 mod pipeline;
+mod post;
 mod progress;
 mod semantics;
 mod semantics_hf;

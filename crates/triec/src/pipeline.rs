@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use trie_format::pipeline::{AddedToken, SplitBehavior, Step, StepKind};
-use trie_format::{ImageView, NO_ID, PipelineView};
+use trie_format::{ImageView, PipelineView};
 
 /// Added tokens that are shown one by one.
 const FIRST: usize = 8;
@@ -13,12 +13,6 @@ pub(crate) struct Report {
     added_tokens: AddedTokens,
     normalizer: Vec<StepReport>,
     pre_tokenizer: Vec<StepReport>,
-    /// Around one text.
-    template_single: Vec<String>,
-    /// Around and between two.
-    template_pair: Vec<String>,
-    truncation: Option<StepReport>,
-    padding: Option<StepReport>,
     decoder: Vec<StepReport>,
 }
 
@@ -59,10 +53,6 @@ impl Report {
             added_tokens: AddedTokens::new(view, &pipeline),
             normalizer: Vec::new(),
             pre_tokenizer: Vec::new(),
-            template_single: Vec::new(),
-            template_pair: Vec::new(),
-            truncation: None,
-            padding: None,
             decoder: Vec::new(),
         };
         for step in pipeline.steps() {
@@ -74,10 +64,6 @@ impl Report {
                 does: describe(view, &pipeline, kind, step),
             };
             match kind {
-                StepKind::TemplateSingle => report.template_single.push(item(view, step)),
-                StepKind::TemplatePair => report.template_pair.push(item(view, step)),
-                StepKind::Truncation => report.truncation = Some(described()),
-                StepKind::Padding => report.padding = Some(described()),
                 StepKind::AddedClasses => {}
                 _ if step.kind < StepKind::Metaspace as u32 => report.normalizer.push(described()),
                 _ if step.kind < StepKind::DecodeMetaspace as u32 => {
@@ -95,22 +81,10 @@ impl Report {
             [] => "none".into(),
             steps => join(steps.iter().map(|step| step.does.clone()), "; "),
         };
-        let one = |step: &Option<StepReport>| match step {
-            Some(step) => step.does.clone(),
-            None => "none".into(),
-        };
-        let template = |items: &[String]| match items {
-            [] => "none".into(),
-            items => items.join(" "),
-        };
         vec![
             ("added tokens", self.added_tokens.for_people()),
             ("normalizer", steps(&self.normalizer)),
             ("pre-tokenizer", steps(&self.pre_tokenizer)),
-            ("template", template(&self.template_single)),
-            ("for pairs", template(&self.template_pair)),
-            ("truncation", one(&self.truncation)),
-            ("padding", one(&self.padding)),
             ("decoder", steps(&self.decoder)),
         ]
     }
@@ -171,19 +145,6 @@ impl AddedTokens {
             0 => "none".into(),
             count => format!("{count}: {}", parts.join(", ")),
         }
-    }
-}
-
-/// A place in a template: `A`, `B` or a token's text.
-fn item(view: &ImageView<'_>, step: &Step) -> String {
-    let name = match step.n {
-        [0, 0, ..] => "A".into(),
-        [0, ..] => "B".into(),
-        [_, id, ..] => text_of(view.pieces().text(id).unwrap_or_default()),
-    };
-    match step.n[2] {
-        0 => name,
-        type_id => format!("{name}:{type_id}"),
     }
 }
 
@@ -264,29 +225,6 @@ fn describe(
         }
         StepKind::DecodeByteFallback => "byte tokens become text".into(),
         StepKind::DecodeFuse => "join".into(),
-        StepKind::Truncation => {
-            let strategy = match step.flags & 3 {
-                0 => "longest first",
-                1 => "only the first",
-                _ => "only the second",
-            };
-            let side = if step.flags & 4 == 0 { "right" } else { "left" };
-            let [length, stride, ..] = step.n;
-            format!("to {length} ids, {strategy}, from the {side}, stride {stride}")
-        }
-        StepKind::Padding => {
-            let side = if step.flags & 1 == 0 { "right" } else { "left" };
-            let [fixed, multiple, id, type_id] = step.n;
-            let length = match fixed {
-                NO_ID => "the longest of a batch".into(),
-                fixed => format!("{fixed} ids"),
-            };
-            let multiple = match multiple {
-                0 => String::new(),
-                multiple => format!(", a multiple of {multiple}"),
-            };
-            format!("to {length}{multiple}, with id {id} (type {type_id}) at the {side}")
-        }
         other => format!("{other:?}"),
     }
 }

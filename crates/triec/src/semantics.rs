@@ -3,6 +3,7 @@
 //! A check returns the line to print if it passes, else what is wrong. The image is valid, so indexes
 //! are in bounds, but a crafted one may still have cycles and shared nodes.
 
+use trie_format::pipeline::StepKind;
 use trie_format::{IdMap, NO_ID, Node, PieceType, Reference, ValidImage};
 use trie_runtime::Tokenizer;
 
@@ -212,4 +213,27 @@ pub(crate) fn special_ids(image: &ValidImage<'_>, tokenizer: &Tokenizer) -> Find
         }
     }
     Ok(format!("special ids: {}", present.join(", ")))
+}
+
+/// The post-processor's steps have known flags, at most one of each kind where one is all that counts, and no
+/// more operands than they use.
+pub(crate) fn post_processor(image: &ValidImage<'_>, _: &Tokenizer) -> Finding {
+    let steps = image.post_processor();
+    for (index, step) in steps.iter().enumerate() {
+        let wrong = |what: &str| Err(format!("post-processor step {index} {what}"));
+        let (is_single, most) = match StepKind::from_number(step.kind) {
+            Some(StepKind::TrimOffsets) => (true, 1),
+            Some(StepKind::Truncation) if step.flags & 3 < 3 => (true, 6),
+            Some(StepKind::Padding) => (true, 3),
+            _ => (false, 0),
+        };
+        if step.flags > most {
+            return wrong("has unknown flags");
+        }
+        let is_repeated = steps[..index].iter().any(|other| other.kind == step.kind);
+        if is_single && is_repeated {
+            return wrong("is a second one of its kind");
+        }
+    }
+    Ok(format!("post-processor: {} steps", steps.len()))
 }

@@ -156,10 +156,9 @@ fn check_step(
             0
         }
         Some(StepKind::Strip) => 3,
-        Some(StepKind::Metaspace | StepKind::Truncation) if step.flags & 3 < 3 => 6,
+        Some(StepKind::Metaspace) if step.flags & 3 < 3 => 6,
         Some(StepKind::SplitClass) => 4,
         Some(StepKind::DecodeMetaspace) => 2,
-        Some(StepKind::Padding) => 1,
         _ => 0,
     };
     if step.flags > most {

@@ -46,12 +46,14 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), CliError> {
             semantics::pieces,
             semantics::look_ups,
             semantics::special_ids,
+            semantics::post_processor,
         ],
         Some(_) => &[
             semantics_hf::trie,
             semantics_hf::pieces,
             semantics_hf::look_ups,
             semantics::special_ids,
+            semantics::post_processor,
             semantics_hf::steps,
             semantics_hf::added_tokens,
         ],
@@ -81,6 +83,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), CliError> {
 fn options_of(metadata: &ArchivedMetadata) -> Options {
     let options = Options::default()
         .with_ids(metadata.id_map.into())
+        .with_template(metadata.template.into())
         .with_reference(metadata.reference.into());
     match Preset::from(metadata.preset) {
         Preset::A => options.with_preset(HuggingFacePreset::A),

@@ -3,6 +3,7 @@
 //! Invariant: what cannot be expressed here is refused where it is read; nothing is left out silently.
 
 use crate::charsmap::Charsmap;
+use crate::post::{Padding, PostProcessor, Truncation};
 
 /// A Unigram vocabulary and everything around it.
 pub(crate) struct HfModel {
@@ -125,61 +126,4 @@ pub(crate) enum DecoderStep {
     },
     ByteFallback,
     Fuse,
-}
-
-/// A place in a template.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TemplateItem {
-    /// Sequence 0 (A) or 1 (B).
-    Sequence {
-        index: u8,
-        type_id: u32,
-    },
-    Special {
-        id: u32,
-        type_id: u32,
-    },
-}
-
-/// What is put around one sequence, and around and between two.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct PostProcessor {
-    /// Empty: the sequence alone, type 0.
-    pub(crate) single: Vec<TemplateItem>,
-    /// Empty: A (type 0) then B (type 1).
-    pub(crate) pair: Vec<TemplateItem>,
-    /// Whether whitespace (and `Ġ`, U+0120) at the ends of a token is left out of its offsets, before
-    /// special tokens are added; the value is whether one at the start of a text is kept. No ids change.
-    pub(crate) trim_offsets: Option<bool>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Direction {
-    Left,
-    Right,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TruncationStrategy {
-    LongestFirst,
-    OnlyFirst,
-    OnlySecond,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Truncation {
-    pub(crate) max_length: u32,
-    pub(crate) stride: u32,
-    pub(crate) strategy: TruncationStrategy,
-    pub(crate) direction: Direction,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Padding {
-    /// `None`: to the longest of the batch.
-    pub(crate) fixed: Option<u32>,
-    pub(crate) pad_to_multiple_of: Option<u32>,
-    pub(crate) pad_id: u32,
-    pub(crate) pad_type_id: u32,
-    pub(crate) direction: Direction,
 }

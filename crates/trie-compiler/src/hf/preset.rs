@@ -1,14 +1,14 @@
 //! What `transformers` makes of a SentencePiece model: three published forms of its converter.
 
-use trie_format::{IdMap, PieceType};
+use trie_format::{IdMap, PieceType, Template};
 
 use super::pipeline::{
-    AddedToken, DecoderStep, HfModel, NormalizerStep, Pattern, PostProcessor, PreTokenizerStep,
-    PrependScheme, TemplateItem,
+    AddedToken, DecoderStep, HfModel, NormalizerStep, Pattern, PreTokenizerStep, PrependScheme,
 };
 use crate::HuggingFacePreset;
 use crate::error::{CompileError, PieceName};
 use crate::model::Model;
+use crate::template::{Ends, Named, named};
 use crate::vocab::{Entry, model_vocab};
 
 const SPACE_SYMBOL: char = '\u{2581}';
@@ -18,8 +18,9 @@ pub(crate) fn convert(
     model: Model,
     ids: IdMap,
     preset: HuggingFacePreset,
+    template: Template,
 ) -> Result<HfModel, CompileError> {
-    let (vocab, unk_id, added_tokens, post_processor) = {
+    let (vocab, unk_id, added_tokens, named) = {
         let entries = model_vocab(&model, ids)?;
         (
             vocab(&entries)?,
@@ -27,7 +28,7 @@ pub(crate) fn convert(
                 .iter()
                 .position(|entry| entry.piece_type == PieceType::Unknown),
             added_tokens(&entries)?,
-            post_processor(&model, &entries, ids),
+            template_of(&model, &entries, ids, template)?,
         )
     };
     let Some(unk_id) = unk_id else {
@@ -75,9 +76,9 @@ pub(crate) fn convert(
         normalizers,
         pre_tokenizers,
         decoders: decoders(model.byte_fallback, prepend_scheme),
-        post_processor,
+        post_processor: named.post_processor,
         truncation: None,
-        padding: None,
+        padding: named.padding,
     })
 }
 
@@ -131,30 +132,23 @@ fn decoders(byte_fallback: bool, prepend_scheme: PrependScheme) -> Vec<DecoderSt
     }
 }
 
-/// `<s> A </s>` and `<s> A </s></s> B </s>` for fairseq ids, as XLM-R has it; else `A </s>`, as T5 has it,
-/// if there is an end piece.
-fn post_processor(model: &Model, entries: &[Entry<'_>], ids: IdMap) -> PostProcessor {
-    let find = |name: &[u8]| {
-        entries
-            .iter()
-            .position(|entry| entry.piece_type == PieceType::Control && entry.text == name)
+/// A named template; without one the fairseq ids' own, or else `A </s>`, as T5 has it, if there is an end
+/// piece.
+fn template_of(
+    model: &Model,
+    entries: &[Entry<'_>],
+    ids: IdMap,
+    template: Template,
+) -> Result<Named, CompileError> {
+    // The converter puts no begin piece before a text of a model whose ids are its own.
+    let bos: &[u8] = match (template, ids) {
+        (Template::Suggested, IdMap::SentencePiece) => b"",
+        _ => &model.bos_piece,
     };
-    let special = |id: usize| TemplateItem::Special {
-        id: id as u32,
-        type_id: 0,
+    let ends = Ends {
+        bos,
+        eos: &model.eos_piece,
+        pad: &model.pad_piece,
     };
-    let [a, b] = [0, 1].map(|index| TemplateItem::Sequence { index, type_id: 0 });
-    match (ids, find(&model.bos_piece), find(&model.eos_piece)) {
-        (IdMap::Fairseq, Some(bos), Some(eos)) => PostProcessor {
-            single: vec![special(bos), a, special(eos)],
-            pair: vec![special(bos), a, special(eos), special(eos), b, special(eos)],
-            ..PostProcessor::default()
-        },
-        (_, _, Some(eos)) => PostProcessor {
-            single: vec![a, special(eos)],
-            pair: vec![a, special(eos), b, special(eos)],
-            ..PostProcessor::default()
-        },
-        _ => PostProcessor::default(),
-    }
+    named(template, ids, entries, &ends)
 }

@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use trie_format::pipeline::{
     AddedToken as ImageToken, CharRange, CharRule, SplitBehavior as ImageBehavior, Step, StepKind,
 };
-use trie_format::{MAX_PIECE_BYTES, NO_ID, PipelineView};
-use trie_normalize::normalize;
+use trie_format::{MAX_PIECE_BYTES, PipelineView};
+use trie_normalize::{Prefix, normalize};
 
 use super::classes::Class;
 use super::local::{Local, rules};
 use super::pipeline::{
-    AddedToken, DecoderStep, Direction, HfModel, NormalizerStep, Padding, Pattern,
-    PreTokenizerStep, PrependScheme, SplitBehavior, TemplateItem, Truncation, TruncationStrategy,
+    AddedToken, DecoderStep, HfModel, NormalizerStep, Pattern, PreTokenizerStep, PrependScheme,
+    SplitBehavior,
 };
 use crate::charsmap::Charsmap;
 use crate::error::{CompileError, PieceName};
@@ -73,14 +73,6 @@ impl Sections {
         }
         for step in &model.decoders {
             sections.push_decoder(step)?;
-        }
-        sections.push_template(StepKind::TemplateSingle, &model.post_processor.single);
-        sections.push_template(StepKind::TemplatePair, &model.post_processor.pair);
-        if let Some(truncation) = &model.truncation {
-            sections.push_truncation(truncation);
-        }
-        if let Some(padding) = &model.padding {
-            sections.push_padding(padding);
         }
         sections.push_added(&model.added_tokens, charsmap)?;
         Ok(sections)
@@ -311,38 +303,6 @@ impl Sections {
         Ok(())
     }
 
-    fn push_template(&mut self, kind: StepKind, items: &[TemplateItem]) {
-        for item in items {
-            let n = match *item {
-                TemplateItem::Sequence { index, type_id } => [0, u32::from(index), type_id, 0],
-                TemplateItem::Special { id, type_id } => [1, id, type_id, 0],
-            };
-            self.push(kind, 0, n, [0; 2]);
-        }
-    }
-
-    fn push_truncation(&mut self, truncation: &Truncation) {
-        let strategy = match truncation.strategy {
-            TruncationStrategy::LongestFirst => 0,
-            TruncationStrategy::OnlyFirst => 1,
-            TruncationStrategy::OnlySecond => 2,
-        };
-        let flags = strategy | u32::from(truncation.direction == Direction::Left) << 2;
-        let n = [truncation.max_length, truncation.stride, 0, 0];
-        self.push(StepKind::Truncation, flags, n, [0; 2]);
-    }
-
-    fn push_padding(&mut self, padding: &Padding) {
-        let n = [
-            padding.fixed.unwrap_or(NO_ID),
-            padding.pad_to_multiple_of.unwrap_or(0),
-            padding.pad_id,
-            padding.pad_type_id,
-        ];
-        let flags = u32::from(padding.direction == Direction::Left);
-        self.push(StepKind::Padding, flags, n, [0; 2]);
-    }
-
     fn push_added(
         &mut self,
         tokens: &[AddedToken],
@@ -372,7 +332,15 @@ impl Sections {
         for token in tokens {
             let mut text = token.content.clone();
             if token.normalized {
-                normalize(charsmap, &self.view(), &token.content, &mut text, &mut next);
+                let track = &mut Prefix::default();
+                normalize(
+                    charsmap,
+                    &self.view(),
+                    &token.content,
+                    track,
+                    &mut text,
+                    &mut next,
+                );
                 check_pattern(&token.content, &text, &mut patterns)?;
             }
             texts.push(text);

@@ -1,165 +1,196 @@
 //! The whole way from text to ids.
 
-use trie_format::pipeline::StepKind;
+use trie_format::pipeline::AddedToken;
 use trie_format::{NO_ID, PipelineView, ValidImage};
-use trie_normalize::normalize;
+use trie_normalize::{Prefix, Track, normalize};
 
 use super::added::{Classes, cut};
 use super::split::pre_tokenize;
-use super::{Buffers, Part};
-use crate::scratch::Scratch;
-use crate::tokenizer::EncodeOptions;
+use super::{Buffers, Part, Tracks};
+use crate::scratch::Work;
+use crate::sequence::{Ask, Sequence};
 use crate::trie::Trie;
-use crate::utf8::valid_len;
-use crate::viterbi::{Double, UnkScore, backtrack, segment};
+use crate::viterbi::{Cell, Double, UnkScore, backtrack, segment};
 
-/// What does not change during an encode.
-struct Encoder<'a> {
+/// What does not change during an encode. With `SPANS`, it records the words and the tokens' spans.
+struct Encoder<'a, const SPANS: bool> {
     image: ValidImage<'a>,
     pipeline: PipelineView<'a>,
     trie: Trie<'a>,
     unk: UnkScore,
     unk_id: u32,
+    added: Added<'a>,
 }
 
-/// Encodes `input` into the ids and spans of `scratch`. The spans are of `scratch.normalized`, which
-/// gathers the words as they were segmented.
-pub(crate) fn encode(
+/// How added tokens are looked for.
+#[derive(Clone, Copy)]
+struct Added<'a> {
+    tokens: &'a [AddedToken],
+    classes: Classes<'a>,
+    /// Special ones are text.
+    keep_special_text: bool,
+}
+
+/// Encodes `input` into `out`. The spans are of `out.normalized`, which gathers the words and the added
+/// tokens as they were found; with offsets, there are spans too.
+pub(crate) fn sequence(
     image: &ValidImage<'_>,
     pipeline: &PipelineView<'_>,
     input: &[u8],
-    options: &EncodeOptions,
-    scratch: &mut Scratch,
+    ask: Ask,
+    work: &mut Work,
+    out: &mut Sequence,
 ) {
-    let encoder = Encoder::new(image, pipeline, scratch);
-    // Without special tokens it is still the template that says where the text goes.
-    let mut has_template = false;
-    for step in pipeline.steps() {
-        if step.kind != StepKind::TemplateSingle as u32 {
-            continue;
-        }
-        has_template = true;
-        match step.n[0] {
-            0 => encoder.sequence(input, options, scratch),
-            _ if options.add_special_tokens => push_id(step.n[1], scratch),
-            _ => {}
+    out.clear();
+    // The buffers leave the work space for the time of the call, so that both can be borrowed.
+    let mut buffers = std::mem::take(&mut work.steps);
+    let mut repaired = std::mem::take(&mut buffers.repaired);
+    let (text, single) = repaired.text_of(input);
+    let cells = &mut work.cells64;
+    if ask.offsets {
+        let mut tracks = std::mem::take(&mut buffers.alignments);
+        tracks.text.set_input(0, single);
+        let encoder = Encoder::<true>::new(image, pipeline, ask);
+        encoder.text(text, &mut tracks, &mut buffers, cells, out);
+        buffers.alignments = tracks;
+    } else {
+        let mut tracks = Tracks::<Prefix>::default();
+        if ask.spans {
+            let encoder = Encoder::<true>::new(image, pipeline, ask);
+            encoder.text(text, &mut tracks, &mut buffers, cells, out);
+        } else {
+            let encoder = Encoder::<false>::new(image, pipeline, ask);
+            encoder.text(text, &mut tracks, &mut buffers, cells, out);
         }
     }
-    if !has_template {
-        encoder.sequence(input, options, scratch);
-    }
+    buffers.repaired = repaired;
+    work.steps = buffers;
+    out.complete = true;
 }
 
-/// Encodes `word`, which is segmented as it is, into the ids and spans of `scratch`.
-pub(crate) fn encode_word(
+/// Encodes `word`, which is segmented as it is, into `out`.
+pub(crate) fn word(
     image: &ValidImage<'_>,
     pipeline: &PipelineView<'_>,
     word: &[u8],
-    scratch: &mut Scratch,
+    work: &mut Work,
+    out: &mut Sequence,
 ) {
-    Encoder::new(image, pipeline, scratch).word(word, scratch);
+    out.clear();
+    let encoder = Encoder::<false>::new(image, pipeline, Ask::IDS);
+    encoder.word(word, 0, &Prefix::default(), &mut work.cells64, out);
+    out.complete = true;
 }
 
-/// What the normalizer steps make of `input`, borrowed from `scratch`.
-pub(crate) fn normalize_only<'s>(
+/// What the normalizer steps make of `input`, in buffers of `work`.
+pub(crate) fn normalize_only<'w>(
     image: &ValidImage<'_>,
     pipeline: &PipelineView<'_>,
     input: &[u8],
-    scratch: &'s mut Scratch,
-) -> &'s [u8] {
+    work: &'w mut Work,
+) -> &'w [u8] {
     let Buffers {
         repaired,
         normalized,
         next_text,
         ..
-    } = &mut scratch.steps;
-    let text = as_text(input, repaired);
-    normalize(image.charsmap(), pipeline, text, normalized, next_text);
+    } = &mut work.steps;
+    let (text, _) = repaired.text_of(input);
+    let track = &mut Prefix::default();
+    normalize(
+        image.charsmap(),
+        pipeline,
+        text,
+        track,
+        normalized,
+        next_text,
+    );
     normalized.as_bytes()
 }
 
-/// An id that no text stands behind.
-fn push_id(id: u32, scratch: &mut Scratch) {
-    let end = scratch.normalized.len();
-    scratch.ids.push(id);
-    scratch.spans.push((end, end));
+/// Appends an added token, which was found as `text` and comes from `range` of the input.
+fn push_added<const SPANS: bool>(
+    id: u32,
+    text: &str,
+    range: Option<(usize, usize)>,
+    out: &mut Sequence,
+) {
+    out.ids.push(id);
+    if SPANS {
+        let start = out.normalized.len();
+        out.normalized.extend_from_slice(text.as_bytes());
+        out.spans.push((start, out.normalized.len()));
+    }
+    out.offsets.extend(range);
 }
 
-impl<'a> Encoder<'a> {
-    /// An encoder of an image; clears the results in `scratch`.
-    fn new(image: &ValidImage<'a>, pipeline: &PipelineView<'a>, scratch: &mut Scratch) -> Self {
-        scratch.ids.clear();
-        scratch.spans.clear();
-        scratch.normalized.clear();
+impl<'a, const SPANS: bool> Encoder<'a, SPANS> {
+    fn new(image: &ValidImage<'a>, pipeline: &PipelineView<'a>, ask: Ask) -> Self {
         Self {
             image: *image,
             pipeline: *pipeline,
             trie: Trie::pieces(image),
             unk: UnkScore::new(image),
             unk_id: image.metadata().unk_id.to_native(),
+            added: Added {
+                tokens: pipeline.added_tokens(),
+                classes: Classes::new(pipeline),
+                keep_special_text: ask.special_tokens_as_text,
+            },
         }
     }
 
-    fn word(&self, word: &[u8], scratch: &mut Scratch) {
-        segment::<Double>(self.trie, self.unk, word, &mut scratch.cells64);
-        self.collect(word, scratch);
-    }
-
-    fn sequence(&self, input: &[u8], options: &EncodeOptions, scratch: &mut Scratch) {
-        // The buffers leave the scratch for the time of the call, so that both can be borrowed.
-        let mut buffers = std::mem::take(&mut scratch.steps);
-        let mut repaired = std::mem::take(&mut buffers.repaired);
-        let text = as_text(input, &mut repaired);
-        self.text(text, options, &mut buffers, scratch);
-        buffers.repaired = repaired;
-        scratch.steps = buffers;
-    }
-
     /// Cuts added tokens from `text` and encodes what is between them.
-    fn text(
+    fn text<T: Track>(
         &self,
         text: &str,
-        options: &EncodeOptions,
+        tracks: &mut Tracks<T>,
         buffers: &mut Buffers,
-        scratch: &mut Scratch,
+        cells: &mut Vec<Cell<f64>>,
+        out: &mut Sequence,
     ) {
-        let tokens = self.pipeline.added_tokens();
-        let classes = Classes::new(&self.pipeline);
-        let keep = options.special_tokens_as_text;
+        let Added {
+            tokens,
+            classes,
+            keep_special_text: keep,
+        } = self.added;
         let raw = Trie::added(&self.image, false);
         let mut found = std::mem::take(&mut buffers.found);
         cut(text, raw, tokens, classes, keep, &mut found);
         for outer in &found {
-            if let Some(id) = outer.id {
-                push_id(id, scratch);
-                continue;
-            }
             let Some(part) = text.get(outer.start..outer.end) else {
                 continue;
             };
+            if let Some(id) = outer.id {
+                let range = tracks.text.input_range(outer.start, outer.end);
+                push_added::<SPANS>(id, part, range, out);
+                continue;
+            }
             let mut normalized = std::mem::take(&mut buffers.normalized);
-            let mut from_start = normalize(
+            tracks.text.begin(part, outer.start, outer.start == 0);
+            normalize(
                 self.image.charsmap(),
                 &self.pipeline,
                 part,
+                &mut tracks.text,
                 &mut normalized,
                 &mut buffers.next_text,
             );
-            if outer.start > 0 {
-                from_start = 0;
-            }
             let trie = Trie::added(&self.image, true);
             let mut inner_found = std::mem::take(&mut buffers.found_normalized);
             cut(&normalized, trie, tokens, classes, keep, &mut inner_found);
             for inner in &inner_found {
-                match (inner.id, normalized.get(inner.start..inner.end)) {
-                    (Some(id), _) => push_id(id, scratch),
-                    (None, Some(part)) => {
-                        let from_start = from_start.saturating_sub(inner.start);
-                        self.words(part, from_start, buffers, scratch);
-                    }
-                    _ => {}
+                let Some(part) = normalized.get(inner.start..inner.end) else {
+                    continue;
+                };
+                if let Some(id) = inner.id {
+                    let range = tracks.text.range(inner.start, inner.end);
+                    push_added::<SPANS>(id, part, range, out);
+                    continue;
                 }
+                let Tracks { text, words } = tracks;
+                words.begin_part(text, inner.start, inner.end);
+                self.words(part, words, buffers, cells, out);
             }
             buffers.found_normalized = inner_found;
             buffers.normalized = normalized;
@@ -168,106 +199,136 @@ impl<'a> Encoder<'a> {
     }
 
     /// Pre-tokenizes `text` and segments each word.
-    fn words(&self, text: &str, from_start: usize, buffers: &mut Buffers, scratch: &mut Scratch) {
+    fn words<T: Track>(
+        &self,
+        text: &str,
+        track: &mut T,
+        buffers: &mut Buffers,
+        cells: &mut Vec<Cell<f64>>,
+        out: &mut Sequence,
+    ) {
         buffers.text.clear();
         buffers.text.push_str(text);
         buffers.parts.clear();
         buffers.parts.push(Part {
             start: 0,
             end: text.len(),
-            from_start: from_start.min(text.len()),
         });
-        pre_tokenize(&self.pipeline, buffers);
+        pre_tokenize(&self.pipeline, buffers, track);
         for part in &buffers.parts {
             if let Some(word) = buffers.text.get(part.start..part.end) {
-                self.word(word.as_bytes(), scratch);
+                self.word(word.as_bytes(), part.start, track, cells, out);
             }
         }
     }
 
-    /// Appends the ids of the best path through `word`: a run of unknown characters, together with literal
-    /// unknown pieces, is looked up as one text, else becomes its bytes' pieces or one unknown piece.
-    fn collect(&self, word: &[u8], scratch: &mut Scratch) {
-        let Scratch {
-            normalized,
-            cells64,
-            ids,
-            spans,
-            ..
-        } = scratch;
-        let offset = normalized.len();
-        normalized.extend_from_slice(word);
-        let first = ids.len();
+    /// Segments `word`, which is at `at` of the text that `track` follows.
+    fn word<T: Track>(
+        &self,
+        word: &[u8],
+        at: usize,
+        track: &T,
+        cells: &mut Vec<Cell<f64>>,
+        out: &mut Sequence,
+    ) {
+        segment::<Double>(self.trie, self.unk, word, cells);
+        let base = out.normalized.len();
+        if SPANS {
+            out.normalized.extend_from_slice(word);
+        }
+        let mut tokens = Tokens::<T, SPANS> {
+            first: [out.ids.len(), out.spans.len(), out.offsets.len()],
+            out,
+            track,
+            at,
+            base,
+        };
+        self.collect(word, cells, &mut tokens);
+        tokens.turn_around();
+    }
+
+    /// Appends the best path through `word`, last token first: a run of unknown characters, together with
+    /// literal unknown pieces, is looked up as one text, else becomes its bytes' pieces or one unknown piece.
+    fn collect<T: Track>(
+        &self,
+        word: &[u8],
+        cells: &[Cell<f64>],
+        tokens: &mut Tokens<'_, '_, T, SPANS>,
+    ) {
         let mut run: Option<(usize, usize)> = None;
-        // Last token first; a run ends where its beginning is known.
-        for (start, end, id) in backtrack(cells64) {
+        // A run ends where its beginning is known.
+        for (start, end, id) in backtrack(cells) {
             if id == NO_ID || id == self.unk_id {
                 run = Some((start, run.map_or(end, |(_, run_end)| run_end)));
                 continue;
             }
             if let Some((start, end)) = run.take() {
-                self.push_unknown(word, start, end, offset, ids, spans);
+                self.push_unknown(&word[start..end], start, tokens);
             }
-            ids.push(id);
-            spans.push((offset + start, offset + end));
+            tokens.push(id, start, end);
         }
         if let Some((start, end)) = run {
-            self.push_unknown(word, start, end, offset, ids, spans);
+            self.push_unknown(&word[start..end], start, tokens);
         }
-        ids[first..].reverse();
-        spans[first..].reverse();
     }
 
-    fn push_unknown(
+    /// Appends what a run of unknown characters, which begins at `start`, becomes.
+    fn push_unknown<T: Track>(
         &self,
-        word: &[u8],
+        text: &[u8],
         start: usize,
-        end: usize,
-        offset: usize,
-        ids: &mut Vec<u32>,
-        spans: &mut Vec<(usize, usize)>,
+        tokens: &mut Tokens<'_, '_, T, SPANS>,
     ) {
-        let text = &word[start..end];
-        let span = (offset + start, offset + end);
+        let end = start + text.len();
         if let Some(id) = self.trie.find(text) {
-            ids.push(id);
-            spans.push(span);
+            tokens.push(id, start, end);
             return;
         }
         if let Some(byte_ids) = self.image.byte_ids() {
             let id_of = |byte: &u8| byte_ids[usize::from(*byte)];
             if text.iter().all(|byte| id_of(byte) != NO_ID) {
                 for byte in text.iter().rev() {
-                    ids.push(id_of(byte));
-                    spans.push(span);
+                    tokens.push(id_of(byte), start, end);
                 }
                 return;
             }
         }
-        ids.push(self.unk_id);
-        spans.push(span);
+        tokens.push(self.unk_id, start, end);
     }
 }
 
-/// `input` as text. `tokenizers` takes no bytes; here each one that is not UTF-8 becomes U+FFFD, as in
-/// SentencePiece, in a copy in `repaired`.
-pub(super) fn as_text<'t>(input: &'t [u8], repaired: &'t mut String) -> &'t str {
-    std::str::from_utf8(input).unwrap_or_else(|_| {
-        repair(input, repaired);
-        repaired
-    })
+/// Where a word's tokens go.
+struct Tokens<'o, 't, T, const SPANS: bool> {
+    out: &'o mut Sequence,
+    /// How long the lists were before.
+    first: [usize; 3],
+    /// Follows the text that the word is at `at` of.
+    track: &'t T,
+    at: usize,
+    /// Where the word is in the normalized text.
+    base: usize,
 }
 
-fn repair(input: &[u8], out: &mut String) {
-    out.clear();
-    let mut rest = input;
-    while !rest.is_empty() {
-        let len = valid_len(rest);
-        let (character, after) = rest.split_at(len.unwrap_or(1));
-        match std::str::from_utf8(character) {
-            Ok(text) => out.push_str(text),
-            Err(_) => out.push('\u{fffd}'),
+impl<T: Track, const SPANS: bool> Tokens<'_, '_, T, SPANS> {
+    #[inline]
+    fn push(&mut self, id: u32, start: usize, end: usize) {
+        self.out.ids.push(id);
+        if SPANS {
+            self.out.spans.push((self.base + start, self.base + end));
         }
-        rest = after;
+        let range = self.track.range(self.at + start, self.at + end);
+        if let Some(range) = range {
+            self.out.offsets.push(range);
+        }
+    }
+
+    /// Puts the tokens in order.
+    fn turn_around(self) {
+        let [ids, spans, offsets] = self.first;
+        self.out.ids[ids..].reverse();
+        if SPANS {
+            self.out.spans[spans..].reverse();
+            self.out.offsets[offsets..].reverse();
+        }
     }
 }

@@ -8,7 +8,7 @@ use super::nbest::nbest;
 use crate::hf;
 use crate::hf::words::Part;
 use crate::scratch::Scratch;
-use crate::tokenizer::{EncodeOptions, Tokenizer};
+use crate::tokenizer::Tokenizer;
 use crate::trie::Trie;
 use crate::utf8::announced_len;
 use crate::viterbi::{Arithmetic, Cell, Double, Mixed, Single, UnkScore, backtrack, segment};
@@ -108,23 +108,21 @@ impl Tokenizer {
             return Ok(explanation);
         };
         let mut failure = None;
-        let options = EncodeOptions::default();
-        hf::words::for_each(image, &pipeline, input, &options, &mut |part| {
+        hf::words::for_each(image, &pipeline, input, false, &mut |part| {
             let start = explanation.normalized.len();
+            let (Part::Word(text) | Part::Added(_, text)) = part;
+            explanation.normalized.extend_from_slice(text.as_bytes());
             let segment = match part {
-                Part::Added(id) => Ok(Segment {
+                Part::Added(id, _) => Ok(Segment {
                     start,
-                    end: start,
+                    end: start + text.len(),
                     added_token: Some(id),
                     pieces: Vec::new(),
                     best: Vec::new(),
                     running: Vec::new(),
                     runners: Vec::new(),
                 }),
-                Part::Word(word) => {
-                    explanation.normalized.extend_from_slice(word.as_bytes());
-                    explain::<Double, f64>(image, word.as_bytes(), start, runners)
-                }
+                Part::Word(_) => explain::<Double, f64>(image, text.as_bytes(), start, runners),
             };
             match segment {
                 Ok(segment) => explanation.segments.push(segment),

@@ -4,7 +4,7 @@
 
 use super::node::Node;
 use crate::CompileError;
-use crate::hf::pipeline::{
+use crate::post::{
     Direction, Padding, PostProcessor, TemplateItem, Truncation, TruncationStrategy,
 };
 
@@ -78,6 +78,7 @@ pub(super) fn padding(node: &Node<'_>) -> Result<Padding, CompileError> {
         pad_id: node.field("pad_id")?.number()?,
         pad_type_id: node.field("pad_type_id")?.number()?,
         direction: node.field("direction")?.word(&DIRECTIONS)?,
+        is_suggestion: false,
     })
 }
 
@@ -156,6 +157,7 @@ mod tests {
             pad_id: 1,
             pad_type_id: 0,
             direction: Direction::Right,
+            is_suggestion: false,
         };
         let read = |value: &Value| {
             padding(&Node::root("padding", value)).map_err(|error| error.to_string())

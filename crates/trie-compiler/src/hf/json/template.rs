@@ -5,7 +5,7 @@
 
 use super::node::{Node, quoted};
 use crate::CompileError;
-use crate::hf::pipeline::{PostProcessor, TemplateItem};
+use crate::post::{PostProcessor, TemplateItem};
 
 const A: TemplateItem = TemplateItem::Sequence {
     index: 0,

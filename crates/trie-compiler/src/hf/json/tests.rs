@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::hf::pipeline::{
-    AddedToken, DecoderStep, Direction, NormalizerStep, Pattern, PreTokenizerStep, PrependScheme,
-    SplitBehavior, TemplateItem, TruncationStrategy,
+    AddedToken, DecoderStep, NormalizerStep, Pattern, PreTokenizerStep, PrependScheme,
+    SplitBehavior,
 };
+use crate::post::{Direction, TemplateItem, TruncationStrategy};
 
 fn minimal() -> Value {
     json!({

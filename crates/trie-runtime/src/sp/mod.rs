@@ -1,0 +1,3 @@
+//! Text to ids as SentencePiece does it: the whole text normalized, then segmented as one.
+
+pub(crate) mod encode;
