@@ -132,6 +132,12 @@ impl Row {
         self.0.get(column)?.as_str()
     }
 
+    /// Any column that is there and of this type.
+    #[must_use]
+    pub fn json<T: serde::de::DeserializeOwned>(&self, column: &str) -> Option<T> {
+        serde_json::from_value(self.0.get(column)?.clone()).ok()
+    }
+
     /// A text column, as bytes.
     #[must_use]
     pub fn bytes(&self, column: &str) -> Option<Vec<u8>> {

@@ -6,6 +6,7 @@
 //! added      added tokens, cut out in one pass
 //! split      pre-tokenizer steps, text -> words
 //! encode     all of it
+//! words      the words and added tokens alone, for tools that explain
 //! decode     decoder steps, tokens -> text
 //! ```
 //!
@@ -17,6 +18,7 @@ pub(crate) mod encode;
 pub(crate) mod offsets;
 pub(crate) mod repair;
 mod split;
+pub(crate) mod words;
 
 use trie_normalize::Alignments;
 
