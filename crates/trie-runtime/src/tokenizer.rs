@@ -403,6 +403,12 @@ impl Tokenizer {
         Around::new(self.image.view().post_processor()).suggested_padding()
     }
 
+    /// Whether texts are padded unasked.
+    #[must_use]
+    pub fn pads(&self) -> bool {
+        self.compiled_padding().is_some()
+    }
+
     /// The padding that is done unasked.
     pub(crate) fn compiled_padding(&self) -> Option<Padding> {
         Around::new(self.image.view().post_processor()).padding()
