@@ -15,6 +15,7 @@
 //! encoding   what the caller sees of it
 //! lattice    other segmentations than the best: n-best, sampling, the whole lattice
 //! tokenizer  text -> ids, ids -> text, look-ups
+//! decode_stream  ids -> text, one id at a time
 //! batch      many texts at once, on several threads with the feature `rayon`
 //! options    how to encode, per call
 //! scratch    the caller's buffers
@@ -41,6 +42,7 @@
 mod assemble;
 mod batch;
 mod decode;
+mod decode_stream;
 mod embed;
 mod encoding;
 mod error;
@@ -63,6 +65,7 @@ mod utf8;
 mod viterbi;
 
 pub use batch::{Batch, BatchEncoder, Row};
+pub use decode_stream::DecodeStream;
 #[doc(hidden)]
 pub use embed::__const_check_header;
 pub use encoding::{Encoding, EncodingBuf, Positions};
@@ -73,7 +76,8 @@ pub use lattice::{
     SampleFrom, Segment, SplitMix64,
 };
 pub use options::{
-    Direction, EncodeOptions, OffsetUnit, PadTo, Padding, Setting, Truncation, TruncationStrategy,
+    DecodeOptions, Direction, EncodeOptions, OffsetUnit, PadTo, Padding, Setting, Truncation,
+    TruncationStrategy,
 };
 pub use report::{Fallback, LoadReport, Pages};
 pub use scratch::Scratch;

@@ -10,7 +10,7 @@ use crate::encoding::Encoding;
 use crate::error::{DecodeError, EncodeError};
 use crate::image::Image;
 use crate::normalize::{Normalizer, PlainAscii};
-use crate::options::{Direction, EncodeOptions, Padding, Truncation};
+use crate::options::{DecodeOptions, Direction, EncodeOptions, Padding, Truncation};
 use crate::scratch::{Scratch, Work};
 use crate::sequence::{Ask, Sequence};
 use crate::trie::Trie;
@@ -277,8 +277,8 @@ impl Tokenizer {
         &scratch.text
     }
 
-    /// The text of `ids`, borrowed from `scratch`. Control pieces leave no trace; it is UTF-8 unless the
-    /// vocabulary itself is not.
+    /// The text of `ids`, borrowed from `scratch`. Control pieces, or special tokens, leave no trace; it is
+    /// UTF-8 unless the vocabulary itself is not.
     ///
     /// # Errors
     /// The first id that is not in the vocabulary.
@@ -287,9 +287,23 @@ impl Tokenizer {
         ids: &[u32],
         scratch: &'s mut Scratch,
     ) -> Result<&'s [u8], DecodeError> {
+        self.decode_with(ids, &DecodeOptions::default(), scratch)
+    }
+
+    /// The text of `ids` as `options` say, borrowed from `scratch`. [`DecodeStream`](crate::DecodeStream)
+    /// takes them one at a time.
+    ///
+    /// # Errors
+    /// The first id that is not in the vocabulary.
+    pub fn decode_with<'s>(
+        &self,
+        ids: &[u32],
+        options: &DecodeOptions,
+        scratch: &'s mut Scratch,
+    ) -> Result<&'s [u8], DecodeError> {
         let image = self.image.view();
         if let Some(pipeline) = image.pipeline() {
-            return hf::decode::decode_ids(image, &pipeline, ids, &mut scratch.raw);
+            return hf::decode::decode_ids(image, &pipeline, ids, options, &mut scratch.raw);
         }
         let mut decoder = Decoder::new(*image, &mut scratch.raw);
         for &id in ids {
