@@ -6,6 +6,7 @@
 //! trie       walks over 64-byte nodes, unchecked because the image is validated
 //! normalize  the model's rules and whitespace switches, as SentencePiece applies them
 //! viterbi    the best segmentation, in the arithmetic of the image's reference
+//! segment    the same in a moving window, of text that may still be arriving
 //! sp         a text's tokens as SentencePiece finds them
 //! hf         everything that Hugging Face `tokenizers` does around the model
 //! sequence   one text's tokens, from either of the two
@@ -51,6 +52,7 @@ mod options;
 mod output;
 mod report;
 mod scratch;
+mod segment;
 mod sequence;
 mod sp;
 mod tokenizer;

@@ -78,6 +78,22 @@ impl<'a> Trie<'a> {
         }
     }
 
+    /// Whether some text of the trie begins with all of `input` and is longer: what follows `input` would
+    /// matter to [`Trie::prefixes`].
+    #[inline(always)]
+    pub(crate) fn may_go_on(&self, input: &[u8]) -> bool {
+        if input.len() >= self.max_bytes {
+            return false;
+        }
+        let mut node = self.nodes.first();
+        for &byte in input {
+            node = node
+                .and_then(|node| node.child(byte))
+                .and_then(|child| self.nodes.get(child));
+        }
+        node.is_some_and(|node| node.child_count() > 0)
+    }
+
     /// The id of the piece with exactly this text.
     pub(crate) fn find(&self, text: &[u8]) -> Option<u32> {
         let mut node = self.nodes.first()?;

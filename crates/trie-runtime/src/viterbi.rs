@@ -14,11 +14,11 @@ use crate::utf8::announced_len;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cell<Score> {
     /// Sum of the path's scores, in the reference's arithmetic.
-    score: Score,
+    pub(crate) score: Score,
     /// Length in bytes of the path's last token; 0 where no path ends.
-    len: u32,
+    pub(crate) len: u32,
     /// The last token's id, or [`NO_ID`] for an unknown character.
-    id: u32,
+    pub(crate) id: u32,
 }
 
 /// Path score of an unknown character.
@@ -209,7 +209,7 @@ pub(crate) fn segment<A: Arithmetic>(
 }
 
 #[inline(always)]
-fn relax<A: Arithmetic>(cell: &mut Cell<A::Score>, sum: A::Sum, len: usize, id: u32) {
+pub(crate) fn relax<A: Arithmetic>(cell: &mut Cell<A::Score>, sum: A::Sum, len: usize, id: u32) {
     // A sum that has overflowed is not better than an unreached position, but reaches it all the same.
     if A::is_better(sum, cell.score) || cell.len == 0 {
         *cell = Cell {
