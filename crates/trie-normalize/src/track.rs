@@ -11,6 +11,10 @@ use std::str::Chars;
 
 /// Follows the bytes of a text through the steps.
 pub trait Track {
+    /// The next input's first byte counts as `base`, and at each place of `single`, in order, a character of three
+    /// bytes (U+FFFD) stands for one byte that was not UTF-8.
+    fn set_input(&mut self, base: usize, single: &[usize]);
+
     /// A text comes in: byte `at` of the input and what follows. `is_first`: it begins the input.
     fn begin(&mut self, text: &str, at: usize, is_first: bool);
 
@@ -70,6 +74,8 @@ pub struct Prefix {
 }
 
 impl Track for Prefix {
+    fn set_input(&mut self, _base: usize, _single: &[usize]) {}
+
     fn begin(&mut self, text: &str, _at: usize, is_first: bool) {
         let first = text.chars().next().filter(|_| is_first);
         self.before = first.map_or(0, char::len_utf8);
@@ -148,14 +154,6 @@ pub struct Alignments {
 }
 
 impl Alignments {
-    /// The next input's first byte counts as `base`, and at each place of `single` a character of three
-    /// bytes (U+FFFD) stands for one byte that was not UTF-8.
-    pub fn set_input(&mut self, base: usize, single: &[usize]) {
-        self.base = base;
-        self.single.clear();
-        self.single.extend_from_slice(single);
-    }
-
     fn begin_ranges(&mut self, text: &str, at: usize) {
         self.before.clear();
         self.after.clear();
@@ -187,6 +185,12 @@ impl Alignments {
 }
 
 impl Track for Alignments {
+    fn set_input(&mut self, base: usize, single: &[usize]) {
+        self.base = base;
+        self.single.clear();
+        self.single.extend_from_slice(single);
+    }
+
     fn begin(&mut self, text: &str, at: usize, is_first: bool) {
         self.prefix.begin(text, at, is_first);
         self.late.clear();

@@ -94,6 +94,17 @@ impl<'a> Trie<'a> {
         node.is_some_and(|node| node.child_count() > 0)
     }
 
+    /// Whether some text of the trie begins with all of `start`, or is it.
+    pub(crate) fn goes_through(&self, start: &[u8]) -> bool {
+        let mut node = self.nodes.first();
+        for &byte in start {
+            node = node
+                .and_then(|node| node.child(byte))
+                .and_then(|child| self.nodes.get(child));
+        }
+        node.is_some()
+    }
+
     /// The id of the piece with exactly this text.
     pub(crate) fn find(&self, text: &[u8]) -> Option<u32> {
         let mut node = self.nodes.first()?;
