@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod fragments;
 pub mod hf_models;
 pub mod images;
 pub mod models;
@@ -130,6 +131,12 @@ impl Row {
     #[must_use]
     pub fn str(&self, column: &str) -> Option<&str> {
         self.0.get(column)?.as_str()
+    }
+
+    /// Any column that is there and of this type.
+    #[must_use]
+    pub fn json<T: serde::de::DeserializeOwned>(&self, column: &str) -> Option<T> {
+        serde_json::from_value(self.0.get(column)?.clone()).ok()
     }
 
     /// A text column, as bytes.

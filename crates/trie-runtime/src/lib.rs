@@ -14,6 +14,7 @@
 //! assemble   special tokens around them, padding: into `output`
 //! units      offsets in bytes, characters, UTF-16
 //! encoding   what the caller sees of it
+//! lattice    other segmentations than the best: n-best, sampling, the whole lattice
 //! tokenizer  text -> ids, ids -> text, look-ups
 //! batch      many texts at once, on several threads with the feature `rayon`
 //! options    how to encode, per call
@@ -46,6 +47,7 @@ mod encoding;
 mod error;
 mod hf;
 mod image;
+mod lattice;
 mod memory;
 mod normalize;
 mod options;
@@ -68,6 +70,10 @@ pub use embed::__const_check_header;
 pub use encoding::{Encoding, EncodingBuf, Positions};
 pub use error::{BatchError, DecodeError, EncodeError, LoadError};
 pub use image::{Backing, Image, LoadOptions};
+pub use lattice::{
+    Candidate, Explanation, LatticeError, LatticePiece, MAX_CANDIDATES, Replacement, Runner,
+    SampleFrom, Segment, SplitMix64,
+};
 pub use options::{
     Direction, EncodeOptions, OffsetUnit, PadTo, Padding, Setting, Truncation, TruncationStrategy,
 };

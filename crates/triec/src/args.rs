@@ -7,6 +7,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use trie_compiler::{HuggingFacePreset, IdMap, Options, Reference, Template};
 use trie_runtime::Backing;
 
+use crate::serving::{Field, ServingArgs};
+
 const EXAMPLES: &str = "\
 Examples:
   triec encode \"Hello World!\"                     35378 6661 38
@@ -145,7 +147,12 @@ Examples:
   triec encode --format pieces \"Hello World!\"
   triec encode --special -i corpus.txt -o corpus.ids
   triec encode --special-as-text --image hf.trie \"what is <mask>?\"
-  echo '{\"text\": \"two\\nlines\"}' | triec encode --jsonl")]
+  echo '{\"text\": \"two\\nlines\"}' | triec encode --jsonl
+  triec encode --special --max-length 512 -i documents.txt --threads 4
+  triec encode --jsonl --special --pad longest --batch-size 32 \\
+    --fields ids,attention_mask,char_offsets < pairs.jsonl
+  triec encode --jsonl --special --max-length 384 --stride 128 --truncation only_second \\
+    --fields ids,offsets,overflowing --pair \"a long passage\" < questions.jsonl")]
 pub(crate) struct EncodeArgs {
     /// Texts; without any, --input or standard input is read. Never parsed as JSON
     #[arg(value_name = "TEXT", conflicts_with = "input")]
@@ -161,8 +168,20 @@ pub(crate) struct EncodeArgs {
     /// What to print for a text
     #[arg(long, value_enum, default_value_t = Format::Ids)]
     pub(crate) format: Format,
+    /// Keys of the output objects, separated by commas
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "KEYS",
+        requires = "jsonl",
+        conflicts_with = "format"
+    )]
+    pub(crate) fields: Vec<Field>,
     #[command(flatten)]
     pub(crate) stream: StreamArgs,
+    #[command(flatten)]
+    pub(crate) serving: ServingArgs,
 }
 
 /// Turn ids or pieces back into text
@@ -252,8 +271,8 @@ pub(crate) struct StreamArgs {
     /// Where to write; complete or not at all. Without it, standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Lines are JSON: texts as a string or an object with `text` or `base64`; ids and pieces as an
-    /// array or an object with `ids` or `pieces`
+    /// Lines are JSON: texts as a string or an object with `text` or `base64`, and for `encode` also `pair`; ids
+    /// and pieces as an array or an object with `ids` or `pieces`
     #[arg(long)]
     pub(crate) jsonl: bool,
 }

@@ -33,6 +33,7 @@ pub(crate) fn run(args: DiffArgs) -> Result<(), CliError> {
     let work = |step: Step<'_>, out: &mut Vec<u8>| {
         let text = match step {
             Step::Text(text) => text,
+            Step::Wait => return Ok(()),
             Step::End if jsonl => return Ok(()),
             Step::End => {
                 out.extend_from_slice(summary(different, texts).as_bytes());

@@ -10,6 +10,7 @@
 //! decode     ids -> text       | over `stream`: lines in, one line out each
 //! normalize  text -> text     |
 //! diff       where two images disagree (align: which pieces belong together)  /
+//!            (serving: what it can be asked, record: its lines, block: threads and padding)
 //! stream     lines (input), sink (output), progress, in constant memory per line
 //! jsonl      lines that are JSON
 //! image      where the image comes from; map: the one `unsafe` block
@@ -23,6 +24,7 @@
 
 mod align;
 mod args;
+mod block;
 mod compile;
 mod decode;
 mod diff;
@@ -37,8 +39,10 @@ mod normalize;
 mod pipeline;
 mod post;
 mod progress;
+mod record;
 mod semantics;
 mod semantics_hf;
+mod serving;
 mod sink;
 mod stream;
 mod verify;

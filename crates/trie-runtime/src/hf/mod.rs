@@ -10,6 +10,7 @@
 //! seam       where a text can be taken apart
 //! open       the word that is open there
 //! flow       a text piece by piece
+//! words      the words and added tokens alone, for tools that explain
 //! decode     decoder steps, tokens -> text
 //! ```
 //!
@@ -25,6 +26,7 @@ pub(crate) mod repair;
 mod seam;
 mod split;
 mod tokens;
+pub(crate) mod words;
 
 use trie_normalize::Alignments;
 
