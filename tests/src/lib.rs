@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod fragments;
 pub mod hf_models;
 pub mod images;
 pub mod models;

@@ -6,10 +6,12 @@
 
 #![forbid(unsafe_code)]
 
+mod alone;
 mod replace;
 mod steps;
 mod track;
 
+pub use alone::stands_alone;
 pub use replace::{Pattern, replace, replace_tracked};
 pub use steps::{normalize, pattern_of, str_of};
 pub use track::{Alignments, Prefix, Track};

@@ -11,11 +11,13 @@ use crate::track::{Changes, Track};
 /// Normalizes `input` into `text`, with `next` to work in, as `track` follows. `charsmap` is the table of the
 /// Precompiled step.
 ///
-/// `track` has begun with `input`; afterwards it is at `text`.
+/// `track` has begun with `input`; afterwards it is at `text`. `continues`: `input` goes on after another part
+/// of the same text, so that nothing is put before it.
 pub fn normalize<T: Track>(
     charsmap: Option<CharsmapView<'_>>,
     pipeline: &PipelineView<'_>,
     input: &str,
+    continues: bool,
     track: &mut T,
     text: &mut String,
     next: &mut String,
@@ -42,7 +44,7 @@ pub fn normalize<T: Track>(
                 strip(class, step.flags, text, track, next);
             }
             StepKind::Prepend => {
-                if !text.is_empty() {
+                if !text.is_empty() && !continues {
                     let prefix = str_of(pipeline.step_text(step));
                     next.push_str(prefix);
                     track.push(0, prefix.len());
@@ -103,8 +105,15 @@ fn precompiled<T: Track>(charsmap: CharsmapView<'_>, text: &str, track: &mut T, 
     /// Graphemes of this many bytes and more are not looked up whole.
     const LONG: usize = 6;
     let bytes = text.as_bytes();
+    let mut late = track.take_late();
+    let before = if late.is_empty() {
+        text
+    } else {
+        late.push_str(text);
+        &late
+    };
     let mut replacements = Replacements {
-        changes: Changes::new(text, track),
+        changes: Changes::new(before, track),
         last: None,
     };
     let mut at = 0;
@@ -137,17 +146,18 @@ fn precompiled<T: Track>(charsmap: CharsmapView<'_>, text: &str, track: &mut T, 
             replacements.push(part, replacement);
         }
     }
-    replacements.finish();
+    let rest = replacements.finish();
+    track.keep_late(rest);
 }
 
 /// Follows the changes of [`precompiled`]: what a longer text loses counts for the character before, and at
 /// the beginning, where there is none, for nothing, so that all that follows moves on.
-struct Replacements<'t, 'k, T> {
+struct Replacements<'t, 'k, T: Track> {
     changes: Changes<'t, 'k, T>,
     last: Option<(char, isize)>,
 }
 
-impl<T: Track> Replacements<'_, '_, T> {
+impl<'t, T: Track> Replacements<'t, '_, T> {
     #[inline]
     fn push(&mut self, old: &str, new: &str) {
         if self.changes.is_done() {
@@ -165,10 +175,12 @@ impl<T: Track> Replacements<'_, '_, T> {
         }
     }
 
-    fn finish(mut self) {
+    /// Returns what has not been replaced: as much as was lost at the beginning.
+    fn finish(mut self) -> &'t str {
         if let Some((last, change)) = self.last {
             self.changes.push(last, change);
         }
+        self.changes.rest()
     }
 }
 

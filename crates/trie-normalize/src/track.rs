@@ -11,8 +11,31 @@ use std::str::Chars;
 
 /// Follows the bytes of a text through the steps.
 pub trait Track {
+    /// The next input's first byte counts as `base`, and at each place of `single`, in order, a character of three
+    /// bytes (U+FFFD) stands for one byte that was not UTF-8.
+    fn set_input(&mut self, base: usize, single: &[usize]);
+
     /// A text comes in: byte `at` of the input and what follows. `is_first`: it begins the input.
     fn begin(&mut self, text: &str, at: usize, is_first: bool);
+
+    /// [`Track::begin`] for a text that goes on after what was followed last: not the input's beginning.
+    fn resume(&mut self, text: &str, at: usize);
+
+    /// Characters of the text before that a step has not come to, as it is late (see [`Track::keep_late`]);
+    /// they stand before the text now.
+    fn take_late(&mut self) -> String;
+
+    /// The step is at the end of the text, but has not come to `late`: its last characters.
+    ///
+    /// Precompiled is late by the characters that it dropped at the very beginning: all that follows counts
+    /// as that much further left, to the end.
+    fn keep_late(&mut self, late: &str);
+
+    /// The bytes `start..end` of the text that `whole` follows are added to this text.
+    fn append(&mut self, whole: &Self, start: usize, end: usize);
+
+    /// Forgets the first `len` bytes of the text.
+    fn drop_front(&mut self, len: usize);
 
     /// The bytes `start..end` of the text that `whole` follows become a text of their own.
     fn begin_part(&mut self, whole: &Self, start: usize, end: usize);
@@ -51,11 +74,27 @@ pub struct Prefix {
 }
 
 impl Track for Prefix {
+    fn set_input(&mut self, _base: usize, _single: &[usize]) {}
+
     fn begin(&mut self, text: &str, _at: usize, is_first: bool) {
         let first = text.chars().next().filter(|_| is_first);
         self.before = first.map_or(0, char::len_utf8);
         self.after = 0;
     }
+
+    fn resume(&mut self, _text: &str, _at: usize) {
+        *self = Self::default();
+    }
+
+    fn take_late(&mut self) -> String {
+        String::new()
+    }
+
+    fn keep_late(&mut self, _late: &str) {}
+
+    fn append(&mut self, _whole: &Self, _start: usize, _end: usize) {}
+
+    fn drop_front(&mut self, _len: usize) {}
 
     fn begin_part(&mut self, whole: &Self, start: usize, end: usize) {
         self.before = whole.before.saturating_sub(start).min(end - start);
@@ -109,33 +148,13 @@ pub struct Alignments {
     base: usize,
     /// Where in the input, in order, a character of three bytes stands for a single byte.
     single: Vec<usize>,
+    /// Characters that Precompiled has not come to, and where they come from.
+    late: String,
+    late_ranges: Vec<(usize, usize)>,
 }
 
 impl Alignments {
-    /// The next input's first byte counts as `base`, and at each place of `single` a character of three
-    /// bytes (U+FFFD) stands for one byte that was not UTF-8.
-    pub fn set_input(&mut self, base: usize, single: &[usize]) {
-        self.base = base;
-        self.single.clear();
-        self.single.extend_from_slice(single);
-    }
-
-    fn place(&self, at: usize) -> usize {
-        let before = self.single.partition_point(|&single| single < at);
-        self.base + at - 2 * before
-    }
-
-    /// Bytes that the buffers hold.
-    #[must_use]
-    pub fn allocated_bytes(&self) -> usize {
-        (self.before.capacity() + self.after.capacity()) * size_of::<(usize, usize)>()
-            + self.single.capacity() * size_of::<usize>()
-    }
-}
-
-impl Track for Alignments {
-    fn begin(&mut self, text: &str, at: usize, is_first: bool) {
-        self.prefix.begin(text, at, is_first);
+    fn begin_ranges(&mut self, text: &str, at: usize) {
         self.before.clear();
         self.after.clear();
         let mut start = self.place(at);
@@ -148,6 +167,63 @@ impl Track for Alignments {
             self.before.resize(self.before.len() + len, (start, end));
             start = end;
         }
+    }
+
+    fn place(&self, at: usize) -> usize {
+        let before = self.single.partition_point(|&single| single < at);
+        self.base + at - 2 * before
+    }
+
+    /// Bytes that the buffers hold.
+    #[must_use]
+    pub fn allocated_bytes(&self) -> usize {
+        (self.before.capacity() + self.after.capacity()) * size_of::<(usize, usize)>()
+            + self.single.capacity() * size_of::<usize>()
+            + self.late.capacity()
+            + self.late_ranges.capacity() * size_of::<(usize, usize)>()
+    }
+}
+
+impl Track for Alignments {
+    fn set_input(&mut self, base: usize, single: &[usize]) {
+        self.base = base;
+        self.single.clear();
+        self.single.extend_from_slice(single);
+    }
+
+    fn begin(&mut self, text: &str, at: usize, is_first: bool) {
+        self.prefix.begin(text, at, is_first);
+        self.late.clear();
+        self.begin_ranges(text, at);
+    }
+
+    fn resume(&mut self, text: &str, at: usize) {
+        self.prefix.resume(text, at);
+        self.begin_ranges(text, at);
+    }
+
+    fn take_late(&mut self) -> String {
+        if !self.late.is_empty() {
+            self.before.splice(0..0, self.late_ranges.drain(..));
+        }
+        std::mem::take(&mut self.late)
+    }
+
+    fn keep_late(&mut self, late: &str) {
+        self.late.clear();
+        self.late.push_str(late);
+        let place = self.before.len().saturating_sub(late.len());
+        self.late_ranges.clear();
+        self.late_ranges.extend_from_slice(&self.before[place..]);
+    }
+
+    fn append(&mut self, whole: &Self, start: usize, end: usize) {
+        let part = whole.before.get(start..end).unwrap_or_default();
+        self.before.extend_from_slice(part);
+    }
+
+    fn drop_front(&mut self, len: usize) {
+        self.before.drain(..len.min(self.before.len()));
     }
 
     fn begin_part(&mut self, whole: &Self, start: usize, end: usize) {
@@ -230,6 +306,11 @@ impl<'t, 'k, T: Track> Changes<'t, 'k, T> {
             let replaced = self.rest.by_ref().take(change.unsigned_abs() + 1);
             self.at += replaced.map(char::len_utf8).sum::<usize>();
         }
+    }
+
+    /// What has not been replaced yet.
+    pub(crate) fn rest(&self) -> &'t str {
+        self.rest.as_str()
     }
 
     /// Whether nothing that comes next matters.

@@ -78,6 +78,18 @@ impl Tokenizer {
         &first.ids
     }
 
+    /// Number of ids of `input`, all of them, without special tokens: the length of what
+    /// [`Tokenizer::encode`] gives, which is not put together for it.
+    #[must_use]
+    pub fn count_tokens(&self, input: impl AsRef<[u8]>, scratch: &mut Scratch) -> usize {
+        let (image, input) = (self.image.view(), input.as_ref());
+        let Scratch { work, first, .. } = scratch;
+        match image.pipeline() {
+            Some(pipeline) => hf::flow::count(image, &pipeline, input, work, first),
+            None => sp::stream::count(image, self.plain, input, &mut work.stream),
+        }
+    }
+
     /// The ids of `input` in a vector of their own: [`Tokenizer::encode`] for callers without a scratch.
     #[must_use]
     pub fn encode_to_vec(&self, input: impl AsRef<[u8]>) -> Vec<u32> {
@@ -268,6 +280,40 @@ impl Tokenizer {
             Some(pipeline) => hf::encode::sequence(image, &pipeline, input, ask, work, out),
             None => sp::encode::sequence(image, self.plain, input, ask, work, out),
         }
+    }
+
+    /// For tests: the ids, offsets in bytes and texts of the tokens of a text in chunks, under the Hugging Face
+    /// reference, and how many of them were final before its end.
+    #[doc(hidden)]
+    pub fn __in_chunks<'c>(
+        &self,
+        chunks: impl Iterator<Item = &'c [u8]>,
+        special_tokens_as_text: bool,
+    ) -> (Vec<u32>, Vec<(usize, usize)>, Vec<Vec<u8>>, usize) {
+        let mut early = 0;
+        let (mut work, mut out) = (Work::default(), Sequence::default());
+        let (mut ids, mut offsets, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+        let image = self.image.view();
+        let Some(pipeline) = image.pipeline() else {
+            return (ids, offsets, texts, early);
+        };
+        let ask = Ask {
+            special_tokens_as_text,
+            offsets: true,
+            ..Ask::IDS
+        };
+        let mut stream = hf::flow::Stream::default();
+        let chunks = chunks.map(|chunk| (chunk, false)).chain([(&b""[..], true)]);
+        for (chunk, last) in chunks {
+            early = ids.len();
+            stream.push(image, &pipeline, chunk, last, ask, &mut work, &mut out);
+            ids.extend(&out.ids);
+            offsets.extend(&out.offsets);
+            let texts_of = |&(start, end): &(usize, usize)| out.normalized[start..end].to_vec();
+            texts.extend(out.spans.iter().map(texts_of));
+            out.clear();
+        }
+        (ids, offsets, texts, early)
     }
 
     /// `input` as the model sees it, borrowed from `scratch`. Under the Hugging Face reference: what the

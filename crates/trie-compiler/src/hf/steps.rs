@@ -337,6 +337,7 @@ impl Sections {
                     charsmap,
                     &self.view(),
                     &token.content,
+                    false,
                     track,
                     &mut text,
                     &mut next,

@@ -5,7 +5,11 @@
 //! repair     bytes -> text
 //! added      added tokens, cut out in one pass
 //! split      pre-tokenizer steps, text -> words
-//! encode     all of it
+//! tokens     best paths -> tokens
+//! encode     all of it, of a text or a piece of one
+//! seam       where a text can be taken apart
+//! open       the word that is open there
+//! flow       a text piece by piece
 //! words      the words and added tokens alone, for tools that explain
 //! decode     decoder steps, tokens -> text (decode_stream: one token at a time)
 //! ```
@@ -16,9 +20,13 @@ pub(crate) mod added;
 pub(crate) mod decode;
 pub(crate) mod decode_stream;
 pub(crate) mod encode;
+pub(crate) mod flow;
 pub(crate) mod offsets;
+mod open;
 pub(crate) mod repair;
+mod seam;
 mod split;
+mod tokens;
 pub(crate) mod words;
 
 use trie_normalize::Alignments;
@@ -38,6 +46,14 @@ pub(crate) struct Tracks<T> {
     pub(crate) text: T,
     /// What is between two of them, on its way to words.
     pub(crate) words: T,
+    /// A word that is open.
+    pub(crate) open: T,
+}
+
+impl Tracks<Alignments> {
+    fn allocated_bytes(&self) -> usize {
+        self.text.allocated_bytes() + self.words.allocated_bytes() + self.open.allocated_bytes()
+    }
 }
 
 /// What the steps work in.
@@ -47,6 +63,8 @@ pub(crate) struct Buffers {
     pub(crate) repaired: repair::Repaired,
     /// Where texts come from, if that is asked for.
     pub(crate) alignments: Tracks<Alignments>,
+    /// A text that is not encoded whole.
+    pub(crate) flow: flow::Flow,
     /// The text at hand, and the one that a step is writing.
     pub(crate) text: String,
     pub(crate) next_text: String,
@@ -63,8 +81,8 @@ pub(crate) struct Buffers {
 impl Buffers {
     pub(crate) fn allocated_bytes(&self) -> usize {
         self.repaired.allocated_bytes()
-            + self.alignments.text.allocated_bytes()
-            + self.alignments.words.allocated_bytes()
+            + self.alignments.allocated_bytes()
+            + self.flow.allocated_bytes()
             + self.text.capacity()
             + self.next_text.capacity()
             + self.normalized.capacity()

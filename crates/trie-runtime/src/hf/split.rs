@@ -6,16 +6,18 @@ use trie_format::pipeline::{CharClass, SplitBehavior, Step, StepKind};
 use super::{Buffers, Part};
 use trie_normalize::{Pattern, Track, replace_tracked, str_of};
 
-/// Runs the pre-tokenizer steps over the parts in `buffers`, which `track` follows.
+/// Runs the pre-tokenizer steps over the parts in `buffers`, which `track` follows. `continues`: the first
+/// part is not the beginning of one.
 pub(super) fn pre_tokenize<T: Track>(
     pipeline: &PipelineView<'_>,
+    continues: bool,
     buffers: &mut Buffers,
     track: &mut T,
 ) {
     for step in pipeline.steps() {
         buffers.next_parts.clear();
         match StepKind::from_number(step.kind) {
-            Some(StepKind::Metaspace) => metaspace(pipeline, step, buffers, track),
+            Some(StepKind::Metaspace) => metaspace(pipeline, step, continues, buffers, track),
             Some(StepKind::SplitClass) => {
                 let class = pipeline.class(step.n[0], step.n[1]);
                 let behavior =
@@ -62,6 +64,7 @@ fn each_part(buffers: &mut Buffers, split: impl Fn(&str, &mut dyn FnMut(usize, u
 fn metaspace<T: Track>(
     pipeline: &PipelineView<'_>,
     step: &Step,
+    continues: bool,
     buffers: &mut Buffers,
     track: &mut T,
 ) {
@@ -80,6 +83,7 @@ fn metaspace<T: Track>(
         };
         let begin = next_text.len();
         let prepend = match step.flags & 3 {
+            _ if continues && begin == 0 => false,
             0 => true,
             1 => track.is_first(part.start),
             _ => false,

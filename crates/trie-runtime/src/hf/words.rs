@@ -48,7 +48,8 @@ pub(crate) fn for_each(
         let charsmap = image.charsmap();
         let track = &mut tracks.text;
         track.begin(part, outer.start, outer.start == 0);
-        normalize(charsmap, pipeline, part, track, &mut normalized, &mut next);
+        let (normalized, next) = (&mut normalized, &mut next);
+        normalize(charsmap, pipeline, part, false, track, normalized, next);
         let trie = Trie::added(image, true);
         cut(&normalized, trie, tokens, classes, keep, &mut inner_found);
         for inner in &inner_found {
@@ -57,7 +58,7 @@ pub(crate) fn for_each(
                 visit(Part::Added(id, part));
                 continue;
             }
-            let Tracks { text, words } = &mut tracks;
+            let Tracks { text, words, .. } = &mut tracks;
             words.begin_part(text, inner.start, inner.end);
             buffers.text.clear();
             buffers.text.push_str(part);
@@ -66,7 +67,7 @@ pub(crate) fn for_each(
                 start: 0,
                 end: part.len(),
             });
-            pre_tokenize(pipeline, &mut buffers, words);
+            pre_tokenize(pipeline, false, &mut buffers, words);
             let words = buffers.parts.iter();
             let words = words.filter_map(|part| buffers.text.get(part.start..part.end));
             words.for_each(|word| visit(Part::Word(word)));
