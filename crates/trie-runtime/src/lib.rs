@@ -5,7 +5,9 @@
 //! memory     private memory for copies
 //! trie       walks over 64-byte nodes, unchecked because the image is validated
 //! normalize  the model's rules and whitespace switches, as SentencePiece applies them
+//! origins    where in the input normalized text comes from
 //! viterbi    the best segmentation, in the arithmetic of the image's reference
+//! segment    the same in a moving window, of text that may still be arriving
 //! sp         a text's tokens as SentencePiece finds them
 //! hf         everything that Hugging Face `tokenizers` does around the model
 //! sequence   one text's tokens, from either of the two
@@ -52,9 +54,11 @@ mod lattice;
 mod memory;
 mod normalize;
 mod options;
+mod origins;
 mod output;
 mod report;
 mod scratch;
+mod segment;
 mod sequence;
 mod sp;
 mod tokenizer;
@@ -66,6 +70,8 @@ mod viterbi;
 
 pub use batch::{Batch, BatchEncoder, Row};
 pub use decode_stream::DecodeStream;
+#[doc(hidden)]
+pub mod oracle;
 #[doc(hidden)]
 pub use embed::__const_check_header;
 pub use encoding::{Encoding, EncodingBuf, Positions};

@@ -62,6 +62,11 @@ impl Tokenizer {
         &self.image
     }
 
+    /// What the normalizer need not look at.
+    pub(crate) fn plain(&self) -> PlainAscii {
+        self.plain
+    }
+
     /// The ids of `input`, all of them, without special tokens, borrowed from `scratch`.
     ///
     /// Input may be any bytes: one that is not UTF-8 counts as U+FFFD, as in SentencePiece. After
@@ -97,7 +102,7 @@ impl Tokenizer {
         } else {
             first.clear();
             first.normalized.extend_from_slice(normalized.as_ref());
-            sp::encode::segment_normalized(image, Ask::IDS, work, first);
+            sp::encode::segment_normalized(image, work, first);
         }
         &first.ids
     }

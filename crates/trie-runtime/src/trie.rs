@@ -78,6 +78,19 @@ impl<'a> Trie<'a> {
         }
     }
 
+    /// Whether some text of the trie begins with all of `input` and is longer: what follows `input` would
+    /// matter to [`Trie::prefixes`].
+    #[inline(always)]
+    pub(crate) fn may_go_on(&self, input: &[u8]) -> bool {
+        if input.len() >= self.max_bytes {
+            return false;
+        }
+        let child = |node: &'a Node, &byte: &u8| self.nodes.get(node.child(byte)?);
+        let root = self.nodes.first();
+        let end = root.and_then(|root| input.iter().try_fold(root, child));
+        end.is_some_and(|node| node.child_count() > 0)
+    }
+
     /// The id of the piece with exactly this text.
     pub(crate) fn find(&self, text: &[u8]) -> Option<u32> {
         let mut node = self.nodes.first()?;

@@ -14,11 +14,11 @@ use crate::utf8::announced_len;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cell<Score> {
     /// Sum of the path's scores, in the reference's arithmetic.
-    score: Score,
+    pub(crate) score: Score,
     /// Length in bytes of the path's last token; 0 where no path ends.
-    len: u32,
+    pub(crate) len: u32,
     /// The last token's id, or [`NO_ID`] for an unknown character.
-    id: u32,
+    pub(crate) id: u32,
 }
 
 impl<Score: Copy> Cell<Score> {
@@ -197,8 +197,23 @@ pub(crate) fn segment<A: Arithmetic>(
     cells.clear();
     cells.resize(text.len() + 1, unreached);
     cells[0].score = A::Score::ZERO;
-    let mut start = 0;
-    while start < text.len() {
+    let _ = extend::<A>(trie, unk, text, cells, 0, text.len());
+}
+
+/// Gives all candidates of the starts from `start` to before `end` to `cells`, and returns the next start.
+///
+/// A start's candidates are the tokens that begin there: the pieces that `text` has there or, if none of them
+/// is one character long, one unknown character. `cells` go as far as any of them can end.
+#[inline(always)]
+pub(crate) fn extend<A: Arithmetic>(
+    trie: Trie<'_>,
+    unk: UnkScore,
+    text: &[u8],
+    cells: &mut [Cell<A::Score>],
+    mut start: usize,
+    end: usize,
+) -> usize {
+    while start < end {
         // The cells that tokens from here can end at; the first is the start itself.
         let ahead = &mut cells[start..];
         A::rebase(ahead, trie.max_bytes());
@@ -215,6 +230,7 @@ pub(crate) fn segment<A: Arithmetic>(
         }
         start += char_len;
     }
+    start
 }
 
 #[inline(always)]

@@ -97,7 +97,7 @@ fn xlm_roberta() -> String {
 fn verifies(image: &str, source: &str) {
     let out = run(&["verify", image, "--model", source]).text();
     assert!(out.lines().all(|line| line.starts_with("ok ")), "{out}");
-    assert_eq!(out.lines().count(), 10, "{out}");
+    assert_eq!(out.lines().count(), 11, "{out}");
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn inspects_a_pipeline() {
         pipeline["normalizer"][0],
         json!({"kind": "Nfkc", "does": "NFKC"})
     );
-    assert_eq!(pipeline["template_single"], json!(["<s>", "A", "</s>"]));
+    assert_eq!(report["post_processor"]["template_single"], json!(["<s>", "A", "</s>"]));
     assert_eq!(pipeline["decoder"][0]["kind"], "DecodeByteFallback");
 
     // A model's image has none.
