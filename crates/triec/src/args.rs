@@ -19,6 +19,7 @@ Examples:
   triec encode --image spiece.trie < corpus.txt
   triec compile tokenizer.json -o hf.trie         the ids of Hugging Face tokenizers
   triec diff --against hf.trie -i corpus.txt      where two references disagree
+  triec explain \"Hello World!\"                    why these ids
 
 Exit codes:
   0  done
@@ -45,6 +46,7 @@ pub(crate) enum Command {
     Decode(DecodeArgs),
     Normalize(NormalizeArgs),
     Diff(DiffArgs),
+    Explain(ExplainArgs),
 }
 
 /// Compile a Unigram tokenizer into an image
@@ -253,6 +255,35 @@ pub(crate) struct DiffArgs {
     pub(crate) format: Format,
     #[command(flatten)]
     pub(crate) stream: StreamArgs,
+}
+
+/// Show why a text gets the ids it gets
+///
+/// The text as the model sees it; every piece that could be used, with its place and score; the chosen path;
+/// and the next best ones, with how much less they score and where they differ. Under the Hugging Face
+/// reference, word by word. Scores are natural logarithms.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  triec explain \"Hello World!\"
+  triec explain --nbest 20 --image spiece.trie \"unbelievably\"
+  triec explain --json \"Hello World!\" | jq '.segments[].runners_up[].behind'")]
+pub(crate) struct ExplainArgs {
+    /// Texts
+    #[arg(value_name = "TEXT", required = true)]
+    pub(crate) texts: Vec<OsString>,
+    /// The image; without one, the image embedded in this executable
+    #[arg(long, value_name = "IMAGE")]
+    pub(crate) image: Option<PathBuf>,
+    /// How many paths to show besides the best
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(0..=511))]
+    pub(crate) nbest: u16,
+    /// Show long texts completely
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// One JSON object a text, complete
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// What the commands over lines have in common.

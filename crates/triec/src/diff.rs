@@ -163,7 +163,7 @@ impl Side {
 }
 
 /// `bytes` so that they stay on one line of a terminal, and visible.
-fn printable(bytes: &[u8]) -> String {
+pub(crate) fn printable(bytes: &[u8]) -> String {
     let mut text = String::new();
     for character in String::from_utf8_lossy(bytes).chars() {
         // A mark needs something before it to stand on.

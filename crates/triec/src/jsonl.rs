@@ -187,15 +187,16 @@ pub(crate) fn push_piece(bytes: &[u8], out: &mut Vec<u8>) -> Result<(), String> 
 }
 
 /// A piece in an output record.
+/// A string, or `{"base64": ...}`.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum PieceOut<'a> {
+pub(crate) enum PieceOut<'a> {
     Text(&'a str),
     Bytes { base64: String },
 }
 
 impl<'a> PieceOut<'a> {
-    fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         match std::str::from_utf8(bytes) {
             Ok(text) => Self::Text(text),
             Err(_) => Self::Bytes {

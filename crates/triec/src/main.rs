@@ -11,6 +11,7 @@
 //! normalize  text -> text     |
 //! diff       where two images disagree (align: which pieces belong together)  /
 //!            (serving: what it can be asked, record: its lines, block: threads and padding)
+//! explain    what there was to choose from, and what was chosen (explain_json: for machines)
 //! stream     lines (input), sink (output), progress, in constant memory per line
 //! jsonl      lines that are JSON
 //! image      where the image comes from; map: the one `unsafe` block
@@ -30,6 +31,8 @@ mod decode;
 mod diff;
 mod encode;
 mod error;
+mod explain;
+mod explain_json;
 mod image;
 mod inspect;
 mod jsonl;
@@ -84,6 +87,7 @@ fn run(command: Command) -> Result<(), CliError> {
         Command::Decode(args) => decode::run(args),
         Command::Normalize(args) => normalize::run(args),
         Command::Diff(args) => diff::run(args),
+        Command::Explain(args) => explain::run(&args),
     }
 }
 
