@@ -95,8 +95,11 @@ fn a_warm_scratch_is_enough() {
 fn a_warm_scratch_is_enough_for_tokenizer_json() {
     let source = Source::new("xlm-roberta", "fairseq");
     let texts = text_files(&corpus_dir());
-    let options = EncodeOptions::default().with_special_tokens(true);
-    for document in fairseq_shapes(&source).into_iter().take(3) {
+    let options = EncodeOptions::default()
+        .with_special_tokens(true)
+        .with_pieces(true)
+        .with_offsets(OffsetUnit::Bytes);
+    for document in fairseq_shapes(&source).into_iter().take(4) {
         let image = trie_compiler::compile(document.json.as_bytes(), &Options::default()).unwrap();
         let tokenizer = Tokenizer::new(Image::from_bytes(&image).unwrap());
         let mut scratch = Scratch::new();
@@ -105,6 +108,7 @@ fn a_warm_scratch_is_enough_for_tokenizer_json() {
                 let _ = tokenizer.encode(text, scratch);
                 let _ = tokenizer.encode_with(text, &options, scratch).unwrap();
             }
+            let _ = tokenizer.encode_with(b"\x01a \xff", &options, scratch);
             let _ = tokenizer.encode(
                 " <mask> a</s>\u{fb01} \u{301}\u{302}\u{303}\u{304}\u{305}",
                 scratch,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use trie_compiler::HuggingFacePreset;
-use trie_runtime::{Reference, Scratch};
+use trie_runtime::{EncodeOptions, OffsetUnit, Reference, Scratch};
 use trie_tests::{Row, data_dir, model_path, options, outside_dir, rows, tokenizer};
 
 const PRESETS: [(HuggingFacePreset, &str); 3] = [
@@ -82,4 +82,72 @@ fn further_cases() {
         &PRESETS,
         Some(&dir.join("models")),
     );
+}
+
+#[test]
+fn offsets() {
+    let columns = [
+        (HuggingFacePreset::A, "hf_tokens", "hf_offsets"),
+        (HuggingFacePreset::B, "hf_B_tokens", "hf_B_offsets"),
+    ];
+    let model = model_path("xlm-roberta", None).expect("the model is committed");
+    let asked = EncodeOptions::default()
+        .with_pieces(true)
+        .with_offsets(OffsetUnit::Chars);
+    let rows = rows(&data_dir().join("offsets.jsonl"));
+    assert!(rows.len() > 10);
+    let mut scratch = Scratch::new();
+    for row in &rows {
+        for (preset, pieces, offsets) in columns {
+            let options = options("fairseq", Reference::HuggingFace023).with_preset(preset);
+            let tokenizer = tokenizer(&model, &options);
+            let input = row.bytes("input").expect("a row has an input");
+            let found = tokenizer.encode_with(&input, &asked, &mut scratch).unwrap();
+            let expected = (row.texts(pieces).unwrap(), row.pairs(offsets).unwrap());
+            let found: (Vec<_>, _) = (
+                found.pieces().map(<[u8]>::to_vec).collect(),
+                found.offsets().to_vec(),
+            );
+            assert_eq!(found, expected, "{}", row.describe());
+        }
+    }
+}
+
+/// A byte that is not UTF-8 counts as U+FFFD, but is one byte long; the rest is where it is.
+#[test]
+fn offsets_of_bytes_that_are_no_text() {
+    let model = model_path("xlm-roberta", None).expect("the model is committed");
+    let options = options("fairseq", Reference::HuggingFace023);
+    let tokenizer = tokenizer(&model, &options);
+    let asked = EncodeOptions::default().with_offsets(OffsetUnit::Bytes);
+    let mut scratch = Scratch::new();
+    for (broken, whole) in [
+        (
+            &b"a\xff b\xfe\xfd<mask> \xefc"[..],
+            "a\u{fffd} b\u{fffd}\u{fffd}<mask> \u{fffd}c",
+        ),
+        (b"\xc3", "\u{fffd}"),
+        (b" \xef\xbf\xbd\x80 x", " \u{fffd}\u{fffd} x"),
+    ] {
+        let encoding = tokenizer.encode_with(whole, &asked, &mut scratch).unwrap();
+        let (ids, offsets) = (encoding.ids().to_vec(), encoding.offsets().to_vec());
+        // Where each byte of `whole` is in `broken`.
+        let mut places = vec![0; whole.len() + 1];
+        let mut at = 0;
+        for (start, character) in whole.char_indices() {
+            let is_literal = broken[at..].starts_with(character.to_string().as_bytes());
+            at += if is_literal { character.len_utf8() } else { 1 };
+            places[start + character.len_utf8()] = at;
+        }
+        assert_eq!(at, broken.len());
+        let expected: Vec<_> = offsets
+            .iter()
+            .map(|&(a, b)| (places[a], places[b]))
+            .collect();
+        let encoding = tokenizer.encode_with(broken, &asked, &mut scratch).unwrap();
+        assert_eq!(
+            (encoding.ids(), encoding.offsets()),
+            (&ids[..], &expected[..])
+        );
+    }
 }

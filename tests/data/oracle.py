@@ -7,6 +7,8 @@ base64 of its bytes, so that invalid UTF-8 passes.  Requests:
     {"op": "load",   "model": PATH}
     {"op": "encode", "model": PATH, "text": BASE64}
     {"op": "decode", "model": PATH, "ids": [...]}
+    {"op": "nbest",  "model": PATH, "text": BASE64, "n": N}
+    {"op": "entropy", "model": PATH, "text": BASE64, "alpha": A}    (0.2.1 only)
 
 An answer is {"error": MESSAGE} when the release raises; a crash ends the process.
 """
@@ -65,6 +67,13 @@ class Oracle:
     def decode(self, model, ids):
         return self.ask(op="decode", model=str(model), ids=ids)
 
+    def nbest(self, model, text, n):
+        return self.ask(op="nbest", model=str(model), text=base64.b64encode(text).decode(), n=n)
+
+    def entropy(self, model, text, alpha):
+        text = base64.b64encode(text).decode()
+        return self.ask(op="entropy", model=str(model), text=text, alpha=alpha)
+
     def close(self):
         if self._process is not None:
             self._process.stdin.close()
@@ -92,6 +101,15 @@ def _encode(processor, text):
     if answer["ids"] != [piece.id for piece in result.pieces]:
         raise RuntimeError("the two ways to encode differ")
     return answer
+
+
+def _nbest(processor, text, n):
+    """Return [score, ids] of the n best."""
+    from sentencepiece import sentencepiece_pb2
+
+    serialized = processor.nbest_encode(text, nbest_size=n, out_type="serialized_proto")
+    result = sentencepiece_pb2.NBestSentencePieceText.FromString(serialized)
+    return {"nbest": [[best.score, [piece.id for piece in best.pieces]] for best in result.nbests]}
 
 
 def _decode(processor, ids):
@@ -127,6 +145,11 @@ def _serve():
             return {}
         if request["op"] == "encode":
             return _encode(processors[path], base64.b64decode(request["text"]))
+        if request["op"] == "nbest":
+            return _nbest(processors[path], base64.b64decode(request["text"]), request["n"])
+        if request["op"] == "entropy":
+            text = base64.b64decode(request["text"])
+            return {"entropy": processors[path].calculate_entropy(text, request["alpha"])}
         return _decode(processors[path], request["ids"])
 
     for line in sys.stdin:

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod fragments;
 pub mod hf_models;
 pub mod images;
 pub mod models;
@@ -132,6 +133,12 @@ impl Row {
         self.0.get(column)?.as_str()
     }
 
+    /// Any column that is there and of this type.
+    #[must_use]
+    pub fn json<T: serde::de::DeserializeOwned>(&self, column: &str) -> Option<T> {
+        serde_json::from_value(self.0.get(column)?.clone()).ok()
+    }
+
     /// A text column, as bytes.
     #[must_use]
     pub fn bytes(&self, column: &str) -> Option<Vec<u8>> {
@@ -144,6 +151,12 @@ impl Row {
     /// A column of ids; `None` where the reference has no answer.
     #[must_use]
     pub fn ids(&self, column: &str) -> Option<Vec<u32>> {
+        serde_json::from_value(self.0.get(column)?.clone()).ok()
+    }
+
+    /// A column of pairs of numbers.
+    #[must_use]
+    pub fn pairs(&self, column: &str) -> Option<Vec<(usize, usize)>> {
         serde_json::from_value(self.0.get(column)?.clone()).ok()
     }
 

@@ -2,6 +2,8 @@
 
 use trie_format::pipeline::CharClass;
 
+use crate::track::{Prefix, Track};
+
 /// What is replaced.
 #[derive(Debug, Clone, Copy)]
 pub enum Pattern<'a> {
@@ -20,27 +22,25 @@ pub enum Pattern<'a> {
 
 /// Appends `text` to `out`, every occurrence of `pattern` as `content`.
 pub fn replace(text: &str, pattern: Pattern<'_>, content: &str, out: &mut String) {
-    replace_tracked(text, pattern, content, 0, out);
+    replace_tracked(text, 0, pattern, content, &mut Prefix::default(), out);
 }
 
-/// [`replace`]; of `text`, the first `from_start` bytes come from the input's first character, and what is
-/// returned is how many of those appended do. A replacement comes from the last character that it replaces.
-pub fn replace_tracked(
+/// [`replace`], told to `track`; `text` is at `base` of the text that it follows. A replacement comes from
+/// the last character that it replaces.
+pub fn replace_tracked<T: Track>(
     text: &str,
+    base: usize,
     pattern: Pattern<'_>,
     content: &str,
-    from_start: usize,
+    track: &mut T,
     out: &mut String,
-) -> usize {
+) {
     let mut copied = 0;
-    let mut still_from_start = 0;
     let mut found = |start: usize, end: usize, out: &mut String| {
         out.push_str(&text[copied..start]);
-        still_from_start += start.min(from_start).saturating_sub(copied);
+        track.copy(base + copied, base + start);
         out.push_str(content);
-        if end <= from_start {
-            still_from_start += content.len();
-        }
+        track.push((base + end).saturating_sub(1), content.len());
         copied = end;
     };
     match pattern {
@@ -74,5 +74,5 @@ pub fn replace_tracked(
         }
     }
     out.push_str(&text[copied..]);
-    still_from_start + from_start.saturating_sub(copied)
+    track.copy(base + copied, base + text.len());
 }

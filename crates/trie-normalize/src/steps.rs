@@ -5,22 +5,25 @@ use trie_format::{CharsmapView, PipelineView};
 use unicode_normalization_alignments::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::origin::Origin;
 use crate::replace::{Pattern, replace_tracked};
+use crate::track::{Changes, Track};
 
-/// Normalizes `input` into `text`, with `next` to work in. `charsmap` is the table of the Precompiled step.
+/// Normalizes `input` into `text`, with `next` to work in, as `track` follows. `charsmap` is the table of the
+/// Precompiled step.
 ///
-/// Returns how many bytes at the beginning of `text` come from the first character of `input`.
-pub fn normalize(
+/// `track` has begun with `input`; afterwards it is at `text`. `continues`: `input` goes on after another part
+/// of the same text, so that nothing is put before it.
+pub fn normalize<T: Track>(
     charsmap: Option<CharsmapView<'_>>,
     pipeline: &PipelineView<'_>,
     input: &str,
+    continues: bool,
+    track: &mut T,
     text: &mut String,
     next: &mut String,
-) -> usize {
+) {
     text.clear();
     text.push_str(input);
-    let mut from_start = input.chars().next().map_or(0, char::len_utf8);
     for step in pipeline.steps() {
         let Some(kind) = StepKind::from_number(step.kind) else {
             continue;
@@ -28,38 +31,37 @@ pub fn normalize(
         next.clear();
         match kind {
             StepKind::Precompiled => match charsmap {
-                Some(charsmap) => from_start = precompiled(charsmap, text, from_start, next),
+                Some(charsmap) => precompiled(charsmap, text, track, next),
                 None => continue,
             },
             StepKind::ReplaceLiteral | StepKind::ReplaceRun => {
                 let content = str_of(pipeline.step_text(step));
                 let pattern = pattern_of(pipeline, step);
-                from_start = replace_tracked(text, pattern, content, from_start, next);
+                replace_tracked(text, 0, pattern, content, track, next);
             }
             StepKind::Strip => {
                 let class = pipeline.class(step.n[0], step.n[1]);
-                let stripped = strip(class, step.flags, text, next);
-                from_start = from_start.saturating_sub(stripped).min(next.len());
+                strip(class, step.flags, text, track, next);
             }
             StepKind::Prepend => {
-                if !text.is_empty() {
-                    next.push_str(str_of(pipeline.step_text(step)));
-                }
-                if from_start > 0 {
-                    from_start += next.len();
+                if !text.is_empty() && !continues {
+                    let prefix = str_of(pipeline.step_text(step));
+                    next.push_str(prefix);
+                    track.push(0, prefix.len());
                 }
                 next.push_str(text);
+                track.copy(0, text.len());
             }
-            StepKind::Nfc => from_start = transform(text, text.nfc(), from_start, next),
-            StepKind::Nfd => from_start = transform(text, text.nfd(), from_start, next),
-            StepKind::Nfkc => from_start = transform(text, text.nfkc(), from_start, next),
-            StepKind::Nfkd => from_start = transform(text, text.nfkd(), from_start, next),
-            StepKind::MapChars => from_start = map_chars(pipeline, step, text, from_start, next),
+            StepKind::Nfc => transform(text, text.nfc(), track, next),
+            StepKind::Nfd => transform(text, text.nfd(), track, next),
+            StepKind::Nfkc => transform(text, text.nfkc(), track, next),
+            StepKind::Nfkd => transform(text, text.nfkd(), track, next),
+            StepKind::MapChars => map_chars(pipeline, step, text, track, next),
             _ => continue,
         }
+        track.turn();
         std::mem::swap(text, next);
     }
-    from_start
 }
 
 /// The text in `bytes`: texts of validated steps are UTF-8; what is not is taken for empty.
@@ -84,33 +86,34 @@ pub fn pattern_of<'a>(pipeline: &PipelineView<'a>, step: &Step) -> Pattern<'a> {
 }
 
 /// Writes what a Unicode normalization makes of `text`, with the changes that it tells.
-fn transform(
+fn transform<T: Track>(
     text: &str,
     characters: impl Iterator<Item = (char, isize)>,
-    from_start: usize,
+    track: &mut T,
     out: &mut String,
-) -> usize {
-    let mut origin = Origin::new(text, from_start);
+) {
+    let mut changes = Changes::new(text, track);
     for (character, change) in characters {
-        origin.push(character, change);
+        changes.push(character, change);
         out.push(character);
     }
-    origin.after()
 }
 
 /// Grapheme by grapheme: a short one is looked up whole, where the *shortest* rule that fits its beginning
 /// replaces all of it; else each of its characters is looked up (`Precompiled` in `tokenizers`).
-fn precompiled(
-    charsmap: CharsmapView<'_>,
-    text: &str,
-    from_start: usize,
-    out: &mut String,
-) -> usize {
+fn precompiled<T: Track>(charsmap: CharsmapView<'_>, text: &str, track: &mut T, out: &mut String) {
     /// Graphemes of this many bytes and more are not looked up whole.
     const LONG: usize = 6;
     let bytes = text.as_bytes();
-    let mut origin = Replacements {
-        origin: Origin::new(text, from_start),
+    let mut late = track.take_late();
+    let before = if late.is_empty() {
+        text
+    } else {
+        late.push_str(text);
+        &late
+    };
+    let mut replacements = Replacements {
+        changes: Changes::new(before, track),
         last: None,
     };
     let mut at = 0;
@@ -131,7 +134,7 @@ fn precompiled(
             .flatten();
         if let Some(replacement) = whole {
             out.push_str(str_of(replacement));
-            origin.push(grapheme, str_of(replacement));
+            replacements.push(grapheme, str_of(replacement));
             continue;
         }
         for (start, character) in grapheme.char_indices() {
@@ -140,30 +143,31 @@ fn precompiled(
                 .shortest_match(part.as_bytes())
                 .map_or(part, str_of);
             out.push_str(replacement);
-            origin.push(part, replacement);
+            replacements.push(part, replacement);
         }
     }
-    origin.after()
+    let rest = replacements.finish();
+    track.keep_late(rest);
 }
 
 /// Follows the changes of [`precompiled`]: what a longer text loses counts for the character before, and at
 /// the beginning, where there is none, for nothing, so that all that follows moves on.
-struct Replacements<'t> {
-    origin: Origin<'t>,
+struct Replacements<'t, 'k, T: Track> {
+    changes: Changes<'t, 'k, T>,
     last: Option<(char, isize)>,
 }
 
-impl Replacements<'_> {
+impl<'t, T: Track> Replacements<'t, '_, T> {
     #[inline]
     fn push(&mut self, old: &str, new: &str) {
-        if self.origin.is_done() {
+        if self.changes.is_done() {
             return;
         }
         let (old, count) = (old.chars().count(), new.chars().count());
         for (index, character) in new.chars().enumerate() {
             if let Some((last, change)) = self.last.replace((character, isize::from(index >= old)))
             {
-                self.origin.push(last, change);
+                self.changes.push(last, change);
             }
         }
         if let Some((_, change)) = &mut self.last {
@@ -171,47 +175,45 @@ impl Replacements<'_> {
         }
     }
 
-    fn after(mut self) -> usize {
+    /// Returns what has not been replaced: as much as was lost at the beginning.
+    fn finish(mut self) -> &'t str {
         if let Some((last, change)) = self.last {
-            self.origin.push(last, change);
+            self.changes.push(last, change);
         }
-        self.origin.after()
+        self.changes.rest()
     }
 }
 
-/// Drops white space at the ends; returns how many bytes at the left.
-fn strip(class: CharClass<'_>, flags: u32, text: &str, out: &mut String) -> usize {
+/// Drops white space at the ends.
+fn strip<T: Track>(class: CharClass<'_>, flags: u32, text: &str, track: &mut T, out: &mut String) {
     let is_space = |c: char| class.contains(c);
     let mut kept = text;
     if flags & 1 != 0 {
         kept = kept.trim_start_matches(is_space);
     }
-    let stripped_left = text.len() - kept.len();
+    let start = text.len() - kept.len();
     if flags & 2 != 0 {
         kept = kept.trim_end_matches(is_space);
     }
     out.push_str(kept);
-    stripped_left
+    track.copy(start, start + kept.len());
 }
 
-/// Applies character rules. What a character becomes has its offset.
-fn map_chars(
+/// Applies character rules. What a character becomes has its place.
+fn map_chars<T: Track>(
     pipeline: &PipelineView<'_>,
     step: &Step,
     text: &str,
-    from_start: usize,
+    track: &mut T,
     out: &mut String,
-) -> usize {
+) {
     let rules = pipeline.rules(step.n[0], step.n[1]);
-    let mut still_from_start = 0;
     for (at, character) in text.char_indices() {
+        let before = out.len();
         match pipeline.mapped(rules, character) {
             Some(replacement) => out.push_str(str_of(replacement)),
             None => out.push(character),
         }
-        if at < from_start {
-            still_from_start = out.len();
-        }
+        track.push(at, out.len() - before);
     }
-    still_from_start
 }

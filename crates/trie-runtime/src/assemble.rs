@@ -4,8 +4,8 @@
 //! window of the first sequence all windows of the second, then the first's kept window with the second's
 //! overflowing ones.
 
-use trie_format::NO_ID;
 use trie_format::pipeline::{Step, StepKind};
+use trie_format::{NO_ID, ValidImage};
 
 use crate::error::EncodeError;
 use crate::options::{Direction, EncodeOptions, PadTo, Padding, Truncation, TruncationStrategy};
@@ -106,6 +106,12 @@ impl<'a> Around<'a> {
         )
     }
 
+    /// Whether white space is left out of offsets, and if so whether a single one at the beginning stays.
+    pub(crate) fn trims_offsets(&self) -> Option<bool> {
+        let step = self.find(StepKind::TrimOffsets)?;
+        Some(step.flags & 1 != 0)
+    }
+
     fn items(&self, is_pair: bool) -> impl Iterator<Item = Item> + Clone + use<'a> {
         let kind = match is_pair {
             false => StepKind::TemplateSingle,
@@ -137,6 +143,7 @@ impl<'a> Around<'a> {
     /// Writes the windows of `parts` into `out`: first what is kept, then what overflows, if recorded.
     pub(crate) fn assemble(
         &self,
+        image: &ValidImage<'_>,
         parts: &Parts<'_>,
         options: &EncodeOptions,
         padding: Option<Padding>,
@@ -146,6 +153,7 @@ impl<'a> Around<'a> {
         out.clear();
         let record = Record::new(options);
         let items = self.items(parts.second.is_some());
+        let trim = self.trims_offsets();
         let sequences = items.clone().filter_map(|item| match item {
             Item::Sequence { index, .. } => Some(index),
             Item::Special { .. } => None,
@@ -167,6 +175,9 @@ impl<'a> Around<'a> {
                         if let Some((sequence, windows, source)) = parts.get(index) {
                             let range = windows.get(window);
                             out.push_sequence(sequence, range, source, type_id, record);
+                            if let Some(keep_prefix) = trim.filter(|_| options.offsets.is_some()) {
+                                out.trim_last(image, sequence, range, keep_prefix);
+                            }
                         }
                     }
                 }

@@ -1,5 +1,7 @@
 //! What an encode gives: a view into the scratch, and its owned twin.
 
+use std::fmt;
+
 use trie_format::ValidImage;
 
 use crate::output::{Output, Source};
@@ -8,7 +10,7 @@ use crate::sequence::Sequence;
 /// An encoded text or pair, borrowed from the scratch it was made in: its tokens as equally long arrays.
 ///
 /// What was not asked for in the [`EncodeOptions`](crate::EncodeOptions) is empty.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Encoding<'s> {
     pub(crate) output: &'s Output,
     /// Which window of the output this is.
@@ -30,6 +32,16 @@ pub enum Positions {
         /// The padding id.
         pad_id: u32,
     },
+}
+
+impl fmt::Debug for Encoding<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Encoding")
+            .field("ids", &self.ids())
+            .field("offsets", &self.offsets())
+            .field("overflowing", &self.overflowing().len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl<'s> Encoding<'s> {

@@ -98,6 +98,17 @@ pub enum EncodeError {
     NoSecondSequence,
 }
 
+/// Why a batch could not be encoded as asked: its first text of which that is so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("text {input} of the batch: {source}")]
+#[non_exhaustive]
+pub struct BatchError {
+    /// Which text; from 0.
+    pub input: usize,
+    /// Why.
+    pub source: EncodeError,
+}
+
 /// Why ids could not be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

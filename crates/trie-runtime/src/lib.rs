@@ -15,7 +15,11 @@
 //! assemble   special tokens around them, padding: into `output`
 //! units      offsets in bytes, characters, UTF-16
 //! encoding   what the caller sees of it
+//! lattice    other segmentations than the best: n-best, sampling, the whole lattice
 //! tokenizer  text -> ids, ids -> text, look-ups
+//! decode_stream  ids -> text, one id at a time
+//! stream     text that arrives in chunks
+//! batch      many texts at once, on several threads with the feature `rayon`
 //! options    how to encode, per call
 //! scratch    the caller's buffers
 //! ```
@@ -39,12 +43,15 @@
 #![deny(unsafe_code)]
 
 mod assemble;
+mod batch;
 mod decode;
+mod decode_stream;
 mod embed;
 mod encoding;
 mod error;
 mod hf;
 mod image;
+mod lattice;
 mod memory;
 mod normalize;
 mod options;
@@ -55,6 +62,7 @@ mod scratch;
 mod segment;
 mod sequence;
 mod sp;
+mod stream;
 mod tokenizer;
 mod trie;
 mod truncate;
@@ -62,17 +70,25 @@ mod units;
 mod utf8;
 mod viterbi;
 
+pub use batch::{Batch, BatchEncoder, Row};
+pub use decode_stream::DecodeStream;
 #[doc(hidden)]
 pub mod oracle;
 #[doc(hidden)]
 pub use embed::__const_check_header;
 pub use encoding::{Encoding, EncodingBuf, Positions};
-pub use error::{DecodeError, EncodeError, LoadError};
+pub use error::{BatchError, DecodeError, EncodeError, LoadError};
 pub use image::{Backing, Image, LoadOptions};
+pub use lattice::{
+    Candidate, Explanation, LatticeError, LatticePiece, MAX_CANDIDATES, Replacement, Runner,
+    SampleFrom, Segment, SplitMix64,
+};
 pub use options::{
-    Direction, EncodeOptions, OffsetUnit, PadTo, Padding, Setting, Truncation, TruncationStrategy,
+    DecodeOptions, Direction, EncodeOptions, OffsetUnit, PadTo, Padding, Setting, Truncation,
+    TruncationStrategy,
 };
 pub use report::{Fallback, LoadReport, Pages};
 pub use scratch::Scratch;
+pub use stream::StreamEncoder;
 pub use tokenizer::{SpecialIds, Tokenizer};
 pub use trie_format::{FormatError, IdMap, PieceType, Reference};

@@ -3,6 +3,9 @@
 //! Invariant: arrays that are recorded are as long as `ids`; `ends` does not decrease and its last element
 //! is the length of `ids`.
 
+use trie_format::ValidImage;
+
+use crate::hf::offsets::trim;
 use crate::options::{Direction, EncodeOptions, Padding};
 use crate::sequence::Sequence;
 
@@ -35,9 +38,9 @@ pub(crate) struct Output {
 /// What is recorded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Record {
-    masks: bool,
-    offsets: bool,
-    pieces: bool,
+    pub(crate) masks: bool,
+    pub(crate) offsets: bool,
+    pub(crate) pieces: bool,
 }
 
 impl Record {
@@ -109,6 +112,29 @@ impl Output {
         if record.pieces || record.masks {
             self.sources.resize(len, source);
         }
+    }
+
+    /// Trims the offsets of the tokens `start..end` of a sequence, which were appended last.
+    pub(crate) fn trim_last(
+        &mut self,
+        image: &ValidImage<'_>,
+        sequence: &Sequence,
+        (start, end): (usize, usize),
+        keep_prefix: bool,
+    ) {
+        let ids = sequence.ids.get(start..end).unwrap_or_default();
+        let spans = sequence.spans.get(start..end).unwrap_or_default();
+        let first = self.offsets.len().saturating_sub(ids.len());
+        let offsets = &mut self.offsets[first..];
+        trim(
+            image,
+            &sequence.normalized,
+            ids,
+            spans,
+            keep_prefix,
+            true,
+            offsets,
+        );
     }
 
     /// Ends a window.

@@ -10,7 +10,7 @@ use crate::encoding::Encoding;
 use crate::error::{DecodeError, EncodeError};
 use crate::image::Image;
 use crate::normalize::{Normalizer, PlainAscii};
-use crate::options::{Direction, EncodeOptions, Padding, Truncation};
+use crate::options::{DecodeOptions, Direction, EncodeOptions, Padding, Truncation};
 use crate::scratch::{Scratch, Work};
 use crate::sequence::{Ask, Sequence};
 use crate::trie::Trie;
@@ -76,6 +76,18 @@ impl Tokenizer {
         let Scratch { work, first, .. } = scratch;
         self.sequence(input.as_ref(), Ask::IDS, work, first);
         &first.ids
+    }
+
+    /// Number of ids of `input`, all of them, without special tokens: the length of what
+    /// [`Tokenizer::encode`] gives, which is not put together for it.
+    #[must_use]
+    pub fn count_tokens(&self, input: impl AsRef<[u8]>, scratch: &mut Scratch) -> usize {
+        let (image, input) = (self.image.view(), input.as_ref());
+        let Scratch { work, first, .. } = scratch;
+        match image.pipeline() {
+            Some(pipeline) => hf::flow::count(image, &pipeline, input, work, first),
+            None => sp::stream::count(image, self.plain, input, &mut work.stream),
+        }
     }
 
     /// The ids of `input` in a vector of their own: [`Tokenizer::encode`] for callers without a scratch.
@@ -188,7 +200,7 @@ impl Tokenizer {
             first: (first_out, first_windows),
             second: second.map(|_| (&*second_out, second_windows)),
         };
-        around.assemble(&parts, options, padding, choice, output);
+        around.assemble(image, &parts, options, padding, choice, output);
         Ok(Encoding {
             output: &scratch.output,
             window: 0,
@@ -270,6 +282,40 @@ impl Tokenizer {
         }
     }
 
+    /// For tests: the ids, offsets in bytes and texts of the tokens of a text in chunks, under the Hugging Face
+    /// reference, and how many of them were final before its end.
+    #[doc(hidden)]
+    pub fn __in_chunks<'c>(
+        &self,
+        chunks: impl Iterator<Item = &'c [u8]>,
+        special_tokens_as_text: bool,
+    ) -> (Vec<u32>, Vec<(usize, usize)>, Vec<Vec<u8>>, usize) {
+        let mut early = 0;
+        let (mut work, mut out) = (Work::default(), Sequence::default());
+        let (mut ids, mut offsets, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+        let image = self.image.view();
+        let Some(pipeline) = image.pipeline() else {
+            return (ids, offsets, texts, early);
+        };
+        let ask = Ask {
+            special_tokens_as_text,
+            offsets: true,
+            ..Ask::IDS
+        };
+        let mut stream = hf::flow::Stream::default();
+        let chunks = chunks.map(|chunk| (chunk, false)).chain([(&b""[..], true)]);
+        for (chunk, last) in chunks {
+            early = ids.len();
+            stream.push(image, &pipeline, chunk, last, ask, &mut work, &mut out);
+            ids.extend(&out.ids);
+            offsets.extend(&out.offsets);
+            let texts_of = |&(start, end): &(usize, usize)| out.normalized[start..end].to_vec();
+            texts.extend(out.spans.iter().map(texts_of));
+            out.clear();
+        }
+        (ids, offsets, texts, early)
+    }
+
     /// `input` as the model sees it, borrowed from `scratch`. Under the Hugging Face reference: what the
     /// normalizer makes of it, before added tokens are looked for and words are split.
     #[must_use]
@@ -282,8 +328,8 @@ impl Tokenizer {
         &scratch.text
     }
 
-    /// The text of `ids`, borrowed from `scratch`. Control pieces leave no trace; it is UTF-8 unless the
-    /// vocabulary itself is not.
+    /// The text of `ids`, borrowed from `scratch`. Control pieces, or special tokens, leave no trace; it is
+    /// UTF-8 unless the vocabulary itself is not.
     ///
     /// # Errors
     /// The first id that is not in the vocabulary.
@@ -292,9 +338,23 @@ impl Tokenizer {
         ids: &[u32],
         scratch: &'s mut Scratch,
     ) -> Result<&'s [u8], DecodeError> {
+        self.decode_with(ids, &DecodeOptions::default(), scratch)
+    }
+
+    /// The text of `ids` as `options` say, borrowed from `scratch`. [`DecodeStream`](crate::DecodeStream)
+    /// takes them one at a time.
+    ///
+    /// # Errors
+    /// The first id that is not in the vocabulary.
+    pub fn decode_with<'s>(
+        &self,
+        ids: &[u32],
+        options: &DecodeOptions,
+        scratch: &'s mut Scratch,
+    ) -> Result<&'s [u8], DecodeError> {
         let image = self.image.view();
         if let Some(pipeline) = image.pipeline() {
-            return hf::decode::decode_ids(image, &pipeline, ids, &mut scratch.raw);
+            return hf::decode::decode_ids(image, &pipeline, ids, options, &mut scratch.raw);
         }
         let mut decoder = Decoder::new(*image, &mut scratch.raw);
         for &id in ids {
@@ -392,6 +452,17 @@ impl Tokenizer {
     #[must_use]
     pub fn padding(&self) -> Option<Padding> {
         Around::new(self.image.view().post_processor()).suggested_padding()
+    }
+
+    /// Whether texts are padded unasked.
+    #[must_use]
+    pub fn pads(&self) -> bool {
+        self.compiled_padding().is_some()
+    }
+
+    /// The padding that is done unasked.
+    pub(crate) fn compiled_padding(&self) -> Option<Padding> {
+        Around::new(self.image.view().post_processor()).padding()
     }
 
     /// Number of special tokens around one text, or around and between two.

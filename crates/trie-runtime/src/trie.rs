@@ -85,10 +85,18 @@ impl<'a> Trie<'a> {
         if input.len() >= self.max_bytes {
             return false;
         }
+        self.walk(input).is_some_and(|node| node.child_count() > 0)
+    }
+
+    /// Whether some text of the trie begins with all of `start`, or is it.
+    pub(crate) fn goes_through(&self, start: &[u8]) -> bool {
+        self.walk(start).is_some()
+    }
+
+    /// The node that all of `text` leads to.
+    fn walk(&self, text: &[u8]) -> Option<&'a Node> {
         let child = |node: &'a Node, &byte: &u8| self.nodes.get(node.child(byte)?);
-        let root = self.nodes.first();
-        let end = root.and_then(|root| input.iter().try_fold(root, child));
-        end.is_some_and(|node| node.child_count() > 0)
+        text.iter().try_fold(self.nodes.first()?, child)
     }
 
     /// The id of the piece with exactly this text.

@@ -21,6 +21,13 @@ pub(crate) struct Cell<Score> {
     pub(crate) id: u32,
 }
 
+impl<Score: Copy> Cell<Score> {
+    /// The best path's score.
+    pub(crate) fn score(&self) -> Score {
+        self.score
+    }
+}
+
 /// Path score of an unknown character.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UnkScore {
@@ -43,6 +50,8 @@ pub(crate) trait Arithmetic {
     type Score: Kept;
     /// A sum before it is kept.
     type Sum: Copy;
+    /// The score of the empty path.
+    const ZERO: Self::Score = Self::Score::ZERO;
 
     /// A path's score extended by `node`'s piece.
     fn extend(till_here: Self::Score, node: &Node) -> Self::Sum;
@@ -240,7 +249,7 @@ fn contribute<A: Arithmetic>(
 }
 
 #[inline(always)]
-fn relax<A: Arithmetic>(cell: &mut Cell<A::Score>, sum: A::Sum, len: usize, id: u32) {
+pub(crate) fn relax<A: Arithmetic>(cell: &mut Cell<A::Score>, sum: A::Sum, len: usize, id: u32) {
     // A sum that has overflowed is not better than an unreached position, but reaches it all the same.
     if A::is_better(sum, cell.score) || cell.len == 0 {
         *cell = Cell {

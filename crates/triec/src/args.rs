@@ -7,6 +7,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use trie_compiler::{HuggingFacePreset, IdMap, Options, Reference, Template};
 use trie_runtime::Backing;
 
+use crate::serving::{Field, ServingArgs};
+
 const EXAMPLES: &str = "\
 Examples:
   triec encode \"Hello World!\"                     35378 6661 38
@@ -17,6 +19,7 @@ Examples:
   triec encode --image spiece.trie < corpus.txt
   triec compile tokenizer.json -o hf.trie         the ids of Hugging Face tokenizers
   triec diff --against hf.trie -i corpus.txt      where two references disagree
+  triec explain \"Hello World!\"                    why these ids
 
 Exit codes:
   0  done
@@ -43,6 +46,7 @@ pub(crate) enum Command {
     Decode(DecodeArgs),
     Normalize(NormalizeArgs),
     Diff(DiffArgs),
+    Explain(ExplainArgs),
 }
 
 /// Compile a Unigram tokenizer into an image
@@ -145,7 +149,12 @@ Examples:
   triec encode --format pieces \"Hello World!\"
   triec encode --special -i corpus.txt -o corpus.ids
   triec encode --special-as-text --image hf.trie \"what is <mask>?\"
-  echo '{\"text\": \"two\\nlines\"}' | triec encode --jsonl")]
+  echo '{\"text\": \"two\\nlines\"}' | triec encode --jsonl
+  triec encode --special --max-length 512 -i documents.txt --threads 4
+  triec encode --jsonl --special --pad longest --batch-size 32 \\
+    --fields ids,attention_mask,char_offsets < pairs.jsonl
+  triec encode --jsonl --special --max-length 384 --stride 128 --truncation only_second \\
+    --fields ids,offsets,overflowing --pair \"a long passage\" < questions.jsonl")]
 pub(crate) struct EncodeArgs {
     /// Texts; without any, --input or standard input is read. Never parsed as JSON
     #[arg(value_name = "TEXT", conflicts_with = "input")]
@@ -161,8 +170,20 @@ pub(crate) struct EncodeArgs {
     /// What to print for a text
     #[arg(long, value_enum, default_value_t = Format::Ids)]
     pub(crate) format: Format,
+    /// Keys of the output objects, separated by commas
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "KEYS",
+        requires = "jsonl",
+        conflicts_with = "format"
+    )]
+    pub(crate) fields: Vec<Field>,
     #[command(flatten)]
     pub(crate) stream: StreamArgs,
+    #[command(flatten)]
+    pub(crate) serving: ServingArgs,
 }
 
 /// Turn ids or pieces back into text
@@ -236,6 +257,35 @@ pub(crate) struct DiffArgs {
     pub(crate) stream: StreamArgs,
 }
 
+/// Show why a text gets the ids it gets
+///
+/// The text as the model sees it; every piece that could be used, with its place and score; the chosen path;
+/// and the next best ones, with how much less they score and where they differ. Under the Hugging Face
+/// reference, word by word. Scores are natural logarithms.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  triec explain \"Hello World!\"
+  triec explain --nbest 20 --image spiece.trie \"unbelievably\"
+  triec explain --json \"Hello World!\" | jq '.segments[].runners_up[].behind'")]
+pub(crate) struct ExplainArgs {
+    /// Texts
+    #[arg(value_name = "TEXT", required = true)]
+    pub(crate) texts: Vec<OsString>,
+    /// The image; without one, the image embedded in this executable
+    #[arg(long, value_name = "IMAGE")]
+    pub(crate) image: Option<PathBuf>,
+    /// How many paths to show besides the best
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(0..=511))]
+    pub(crate) nbest: u16,
+    /// Show long texts completely
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// One JSON object a text, complete
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// What the commands over lines have in common.
 #[derive(Debug, Args)]
 pub(crate) struct StreamArgs {
@@ -252,8 +302,8 @@ pub(crate) struct StreamArgs {
     /// Where to write; complete or not at all. Without it, standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Lines are JSON: texts as a string or an object with `text` or `base64`; ids and pieces as an
-    /// array or an object with `ids` or `pieces`
+    /// Lines are JSON: texts as a string or an object with `text` or `base64`, and for `encode` also `pair`; ids
+    /// and pieces as an array or an object with `ids` or `pieces`
     #[arg(long)]
     pub(crate) jsonl: bool,
 }

@@ -33,6 +33,7 @@ pub(crate) fn run(args: DiffArgs) -> Result<(), CliError> {
     let work = |step: Step<'_>, out: &mut Vec<u8>| {
         let text = match step {
             Step::Text(text) => text,
+            Step::Wait => return Ok(()),
             Step::End if jsonl => return Ok(()),
             Step::End => {
                 out.extend_from_slice(summary(different, texts).as_bytes());
@@ -162,7 +163,7 @@ impl Side {
 }
 
 /// `bytes` so that they stay on one line of a terminal, and visible.
-fn printable(bytes: &[u8]) -> String {
+pub(crate) fn printable(bytes: &[u8]) -> String {
     let mut text = String::new();
     for character in String::from_utf8_lossy(bytes).chars() {
         // A mark needs something before it to stand on.

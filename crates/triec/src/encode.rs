@@ -1,98 +1,77 @@
-//! `triec encode`: text to ids or pieces.
+//! `triec encode`: text to ids, pieces, or objects with everything about them.
 
-use trie_runtime::{EncodeOptions, Scratch};
+use std::ffi::OsString;
+
+use trie_runtime::{EncodeOptions, Scratch, Setting};
 
 use crate::args::{EncodeArgs, Format};
+use crate::block::{Blocks, longest};
 use crate::error::CliError;
 use crate::lines::Input;
+use crate::record::{Job, Layout};
+use crate::serving::Field;
+use crate::stream::Step;
 use crate::{image, jsonl, stream};
 
 pub(crate) fn run(args: EncodeArgs) -> Result<(), CliError> {
     let tokenizer = image::tokenizer(&args.stream)?;
     let input = Input::new(args.texts, args.stream.input);
-    let jsonl = args.stream.jsonl;
+    let output = args.stream.output.as_deref();
+    let is_json = args.stream.jsonl;
+    let layout = match (is_json, args.format) {
+        (true, Format::Pieces) => Layout::Object(vec![Field::Ids, Field::Pieces]),
+        (true, Format::Ids) if args.fields.is_empty() => Layout::Object(vec![Field::Ids]),
+        (true, Format::Ids) => Layout::Object(args.fields),
+        (false, Format::Ids) => Layout::Ids,
+        (false, Format::Pieces) => Layout::Pieces,
+    };
     let options = EncodeOptions::default()
         .with_special_tokens(args.special)
-        .with_special_tokens_as_text(args.special_as_text)
-        .with_pieces(args.format == Format::Pieces);
-    let ids_suffice = args.format == Format::Ids
-        && !args.special
+        .with_special_tokens_as_text(args.special_as_text);
+    let options = layout.record(args.serving.apply(options, &tokenizer)?);
+    let pair = args.serving.pair.map(OsString::into_encoded_bytes);
+    let is_plain = !args.special
         && !args.special_as_text
-        && tokenizer.truncation().is_none();
+        && pair.is_none()
+        && tokenizer.truncation().is_none()
+        && options.truncation == Setting::AsCompiled
+        && options.padding == Setting::AsCompiled
+        && !tokenizer.pads();
+    let job = Job {
+        tokenizer: &tokenizer,
+        options,
+        layout,
+        is_plain,
+    };
+    let longest = longest(&options);
+    if args.serving.batch_size.is_some() && longest.is_none() {
+        return Err(CliError::Usage(
+            "--batch-size is for --pad longest: add that, or leave it out".into(),
+        ));
+    }
+    if longest.is_some() || args.serving.threads > 1 {
+        let mut blocks = Blocks::new(
+            job,
+            pair,
+            is_json,
+            longest,
+            args.serving.batch_size,
+            args.serving.threads,
+        )?;
+        return stream::run_as_is(&input, output, |step, out| match step {
+            Step::Text(text) => blocks.push(&text, out),
+            Step::Wait => blocks.wait(out),
+            Step::End => blocks.flush(out),
+        });
+    }
     let mut scratch = Scratch::new();
-    stream::run(&input, args.stream.output.as_deref(), |text, out| {
-        let bytes = match jsonl && !text.is_argument {
-            true => jsonl::read_text(text.bytes)?,
-            false => text.bytes.into(),
-        };
-        let open = if jsonl { &b"{\"ids\":["[..] } else { b"" };
-        let separator = if jsonl { b',' } else { b' ' };
-        out.extend_from_slice(open);
-        if ids_suffice {
-            push_ids(tokenizer.encode(&bytes, &mut scratch), separator, out);
+    stream::run(&input, output, |text, out| {
+        if is_json && !text.is_argument {
+            let (first, second) = jsonl::read_pair(text.bytes)?;
+            let second = second.as_deref().or(pair.as_deref());
+            job.push((&first, second), &options, &mut scratch, out)
         } else {
-            let encoding = tokenizer
-                .encode_with(&bytes, &options, &mut scratch)
-                .map_err(|error| error.to_string())?;
-            if jsonl || args.format == Format::Ids {
-                push_ids(encoding.ids(), separator, out);
-            }
-            if args.format == Format::Pieces {
-                if jsonl {
-                    out.extend_from_slice(b"],\"pieces\":[");
-                }
-                for (index, piece) in encoding.pieces().enumerate() {
-                    if index != 0 {
-                        out.push(separator);
-                    }
-                    match jsonl {
-                        true => jsonl::push_piece(piece, out)?,
-                        false => out.extend_from_slice(piece),
-                    }
-                }
-            }
+            job.push((text.bytes, pair.as_deref()), &options, &mut scratch, out)
         }
-        if jsonl {
-            out.extend_from_slice(b"]}");
-        }
-        Ok(())
     })
-}
-
-fn push_ids(ids: &[u32], separator: u8, out: &mut Vec<u8>) {
-    for (index, &id) in ids.iter().enumerate() {
-        if index != 0 {
-            out.push(separator);
-        }
-        push_decimal(id, out);
-    }
-}
-
-/// Appends `number` in decimal. The formatting machinery of `write!` would take longer than encoding.
-fn push_decimal(mut number: u32, out: &mut Vec<u8>) {
-    let from = out.len();
-    loop {
-        out.push(b'0' + (number % 10) as u8);
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    if let Some(digits) = out.get_mut(from..) {
-        digits.reverse();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn decimals_are_those_of_the_standard_library() {
-        for number in [0, 7, 10, 250_001, 1_000_000_000, u32::MAX] {
-            let mut out = b"x".to_vec();
-            push_decimal(number, &mut out);
-            assert_eq!(out, format!("x{number}").into_bytes());
-        }
-    }
 }

@@ -22,6 +22,25 @@ struct TextRecord<'a> {
     base64: Option<Text<'a>>,
 }
 
+/// A text, and the second one of a pair.
+pub(crate) type TextAndPair<'t> = (Cow<'t, [u8]>, Option<Cow<'t, [u8]>>);
+
+#[derive(Deserialize)]
+struct PairRecord<'a> {
+    #[serde(borrow, default)]
+    pair: Option<SecondRecord<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SecondRecord<'a> {
+    #[serde(borrow)]
+    Text(Text<'a>),
+    Bytes {
+        base64: String,
+    },
+}
+
 #[derive(Deserialize)]
 struct IdsRecord {
     ids: Vec<u32>,
@@ -71,15 +90,16 @@ fn from_base64(text: &str) -> Result<Vec<u8>, String> {
         .map_err(|error| format!("`base64` is not standard base64: {error}"))
 }
 
+fn bytes(text: Text<'_>) -> Cow<'_, [u8]> {
+    match text.0 {
+        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+    }
+}
+
 /// The text in a line: a JSON string, or an object with `text` or `base64`.
 pub(crate) fn read_text(line: &[u8]) -> Result<Cow<'_, [u8]>, String> {
     const WANTED: &str = "a JSON string, or an object with `text` or `base64`";
-    fn bytes(text: Text<'_>) -> Cow<'_, [u8]> {
-        match text.0 {
-            Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
-            Cow::Owned(text) => Cow::Owned(text.into_bytes()),
-        }
-    }
     if !is_object(line) {
         return parse(line, WANTED).map(bytes);
     }
@@ -90,6 +110,23 @@ pub(crate) fn read_text(line: &[u8]) -> Result<Cow<'_, [u8]>, String> {
         (Some(_), Some(_)) => Err(format!("the object has both; give {WANTED}")),
         (None, None) => Err(format!("the object has neither; give {WANTED}")),
     }
+}
+
+/// The text in a line as [`read_text`], and the second one of a pair: the object's `pair`, a string or an object
+/// with `base64`.
+pub(crate) fn read_pair(line: &[u8]) -> Result<TextAndPair<'_>, String> {
+    const WANTED: &str = "`pair` as a string, or as an object with `base64`";
+    let first = read_text(line)?;
+    if !is_object(line) {
+        return Ok((first, None));
+    }
+    let record: PairRecord<'_> = parse(line, WANTED)?;
+    let second = match record.pair {
+        None => None,
+        Some(SecondRecord::Text(text)) => Some(bytes(text)),
+        Some(SecondRecord::Bytes { base64 }) => Some(Cow::Owned(from_base64(&base64)?)),
+    };
+    Ok((first, second))
 }
 
 /// The ids in a line: an array, or an object with `ids`.
@@ -150,15 +187,16 @@ pub(crate) fn push_piece(bytes: &[u8], out: &mut Vec<u8>) -> Result<(), String> 
 }
 
 /// A piece in an output record.
+/// A string, or `{"base64": ...}`.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum PieceOut<'a> {
+pub(crate) enum PieceOut<'a> {
     Text(&'a str),
     Bytes { base64: String },
 }
 
 impl<'a> PieceOut<'a> {
-    fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         match std::str::from_utf8(bytes) {
             Ok(text) => Self::Text(text),
             Err(_) => Self::Bytes {

@@ -10,6 +10,8 @@
 //! decode     ids -> text       | over `stream`: lines in, one line out each
 //! normalize  text -> text     |
 //! diff       where two images disagree (align: which pieces belong together)  /
+//!            (serving: what it can be asked, record: its lines, block: threads and padding)
+//! explain    what there was to choose from, and what was chosen (explain_json: for machines)
 //! stream     lines (input), sink (output), progress, in constant memory per line
 //! jsonl      lines that are JSON
 //! image      where the image comes from; map: the one `unsafe` block
@@ -23,11 +25,14 @@
 
 mod align;
 mod args;
+mod block;
 mod compile;
 mod decode;
 mod diff;
 mod encode;
 mod error;
+mod explain;
+mod explain_json;
 mod image;
 mod inspect;
 mod jsonl;
@@ -37,8 +42,10 @@ mod normalize;
 mod pipeline;
 mod post;
 mod progress;
+mod record;
 mod semantics;
 mod semantics_hf;
+mod serving;
 mod sink;
 mod stream;
 mod verify;
@@ -80,6 +87,7 @@ fn run(command: Command) -> Result<(), CliError> {
         Command::Decode(args) => decode::run(args),
         Command::Normalize(args) => normalize::run(args),
         Command::Diff(args) => diff::run(args),
+        Command::Explain(args) => explain::run(&args),
     }
 }
 

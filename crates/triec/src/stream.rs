@@ -32,7 +32,10 @@ pub(crate) fn run(
 ) -> Result<(), CliError> {
     run_as_is(input, output, |step, out| {
         if let Step::Text(text) = step {
-            work(&text, out)?;
+            if let Err(reason) = work(&text, out) {
+                out.clear();
+                return Err(reason.into());
+            }
             out.push(b'\n');
         }
         Ok(())
@@ -42,15 +45,33 @@ pub(crate) fn run(
 /// What [`run_as_is`] calls its work with.
 pub(crate) enum Step<'a> {
     Text(Text<'a>),
+    /// No further text is at hand for now.
+    Wait,
     /// After the last text.
     End,
 }
 
-/// [`run`], where `work` appends whole lines, as many as it likes, and has the last word.
+/// What is wrong with a text.
+pub(crate) struct Bad {
+    /// Which one; without it the one at hand.
+    pub(crate) place: Option<String>,
+    pub(crate) reason: String,
+}
+
+impl From<String> for Bad {
+    fn from(reason: String) -> Self {
+        Self {
+            place: None,
+            reason,
+        }
+    }
+}
+
+/// [`run`], where `work` appends whole lines, as many as it likes, also before it fails, and has the last word.
 pub(crate) fn run_as_is(
     input: &Input,
     output: Option<&Path>,
-    mut work: impl FnMut(Step<'_>, &mut Vec<u8>) -> Result<(), String>,
+    mut work: impl FnMut(Step<'_>, &mut Vec<u8>) -> Result<(), Bad>,
 ) -> Result<(), CliError> {
     let bar = progress::bytes(input.check()?, output.is_some());
     let mut sink = Sink::open(output)?;
@@ -76,9 +97,13 @@ pub(crate) fn run_as_is(
     };
     let outcome = outcome.and_then(|()| {
         out.clear();
-        // There is no text that could be wrong.
-        let _ = work(Step::End, &mut out);
-        sink.write(&out)
+        step(
+            Step::End,
+            &|| "the input".into(),
+            &mut out,
+            &mut sink,
+            &mut work,
+        )
     });
     bar.finish_and_clear();
     match outcome {
@@ -94,7 +119,7 @@ fn file(
     path: &Path,
     out: &mut Vec<u8>,
     sink: &mut Sink,
-    work: &mut impl FnMut(Step<'_>, &mut Vec<u8>) -> Result<(), String>,
+    work: &mut impl FnMut(Step<'_>, &mut Vec<u8>) -> Result<(), Bad>,
     bar: &ProgressBar,
 ) -> Result<(), CliError> {
     let mut lines = Lines::open(path)?;
@@ -104,6 +129,8 @@ fn file(
         // Output never waits for more input: at a terminal, or with a program at the other end that
         // sends one line and expects one back.
         if !lines.has_buffered_line() {
+            let place = || lines.place();
+            step(Step::Wait, &place, out, sink, work)?;
             sink.flush()?;
             bar.set_position(before + lines.consumed());
         }
@@ -125,13 +152,25 @@ fn one(
     text: Text<'_>,
     out: &mut Vec<u8>,
     sink: &mut Sink,
-    work: &mut impl FnMut(Step<'_>, &mut Vec<u8>) -> Result<(), String>,
+    work: &mut impl FnMut(Step<'_>, &mut Vec<u8>) -> Result<(), Bad>,
+) -> Result<(), CliError> {
+    let place = text.place;
+    step(Step::Text(text), place, out, sink, work)
+}
+
+/// Has `work` done, and writes what it appends.
+fn step(
+    step: Step<'_>,
+    place: &dyn Fn() -> String,
+    out: &mut Vec<u8>,
+    sink: &mut Sink,
+    work: &mut impl FnMut(Step<'_>, &mut Vec<u8>) -> Result<(), Bad>,
 ) -> Result<(), CliError> {
     out.clear();
-    let place = text.place;
-    work(Step::Text(text), out).map_err(|reason| CliError::Line {
-        place: place(),
-        reason,
-    })?;
-    sink.write(out)
+    let outcome = work(step, out);
+    sink.write(out)?;
+    outcome.map_err(|bad| CliError::Line {
+        place: bad.place.unwrap_or_else(place),
+        reason: bad.reason,
+    })
 }

@@ -6,7 +6,7 @@ use trie_format::pipeline::{
     AddedToken as ImageToken, CharRange, CharRule, SplitBehavior as ImageBehavior, Step, StepKind,
 };
 use trie_format::{MAX_PIECE_BYTES, PipelineView};
-use trie_normalize::normalize;
+use trie_normalize::{Prefix, normalize};
 
 use super::classes::Class;
 use super::local::{Local, rules};
@@ -332,7 +332,16 @@ impl Sections {
         for token in tokens {
             let mut text = token.content.clone();
             if token.normalized {
-                normalize(charsmap, &self.view(), &token.content, &mut text, &mut next);
+                let track = &mut Prefix::default();
+                normalize(
+                    charsmap,
+                    &self.view(),
+                    &token.content,
+                    false,
+                    track,
+                    &mut text,
+                    &mut next,
+                );
                 check_pattern(&token.content, &text, &mut patterns)?;
             }
             texts.push(text);

@@ -4,14 +4,20 @@ use trie_format::PipelineView;
 use trie_format::pipeline::{CharClass, SplitBehavior, Step, StepKind};
 
 use super::{Buffers, Part};
-use trie_normalize::{Pattern, replace_tracked, str_of};
+use trie_normalize::{Pattern, Track, replace_tracked, str_of};
 
-/// Runs the pre-tokenizer steps over the parts in `buffers`.
-pub(super) fn pre_tokenize(pipeline: &PipelineView<'_>, buffers: &mut Buffers) {
+/// Runs the pre-tokenizer steps over the parts in `buffers`, which `track` follows. `continues`: the first
+/// part is not the beginning of one.
+pub(super) fn pre_tokenize<T: Track>(
+    pipeline: &PipelineView<'_>,
+    continues: bool,
+    buffers: &mut Buffers,
+    track: &mut T,
+) {
     for step in pipeline.steps() {
         buffers.next_parts.clear();
         match StepKind::from_number(step.kind) {
-            Some(StepKind::Metaspace) => metaspace(pipeline, step, buffers),
+            Some(StepKind::Metaspace) => metaspace(pipeline, step, continues, buffers, track),
             Some(StepKind::SplitClass) => {
                 let class = pipeline.class(step.n[0], step.n[1]);
                 let behavior =
@@ -48,7 +54,6 @@ fn each_part(buffers: &mut Buffers, split: impl Fn(&str, &mut dyn FnMut(usize, u
                 next_parts.push(Part {
                     start: part.start + start,
                     end: part.start + end,
-                    from_start: part.from_start.saturating_sub(start).min(end - start),
                 });
             }
         });
@@ -56,7 +61,13 @@ fn each_part(buffers: &mut Buffers, split: impl Fn(&str, &mut dyn FnMut(usize, u
 }
 
 /// Spaces become the replacement, which is also prepended, and splits before it (`Metaspace`).
-fn metaspace(pipeline: &PipelineView<'_>, step: &Step, buffers: &mut Buffers) {
+fn metaspace<T: Track>(
+    pipeline: &PipelineView<'_>,
+    step: &Step,
+    continues: bool,
+    buffers: &mut Buffers,
+    track: &mut T,
+) {
     let replacement = str_of(pipeline.step_text(step));
     let Buffers {
         text,
@@ -72,27 +83,20 @@ fn metaspace(pipeline: &PipelineView<'_>, step: &Step, buffers: &mut Buffers) {
         };
         let begin = next_text.len();
         let prepend = match step.flags & 3 {
+            _ if continues && begin == 0 => false,
             0 => true,
-            1 => part.from_start > 0,
+            1 => track.is_first(part.start),
             _ => false,
         };
         if prepend && !part_text.starts_with(' ') && !part_text.starts_with(replacement) {
             next_text.push_str(replacement);
+            track.push(part.start, replacement.len());
         }
-        let prepended = next_text.len() - begin;
         let space = Pattern::Literal(" ");
-        let mut from_start =
-            replace_tracked(part_text, space, replacement, part.from_start, next_text);
-        if from_start > 0 {
-            from_start += prepended;
-        }
+        replace_tracked(part_text, part.start, space, replacement, track, next_text);
         let mut push = |start: usize, end: usize| {
             if start < end {
-                next_parts.push(Part {
-                    start,
-                    end,
-                    from_start: (begin + from_start).saturating_sub(start).min(end - start),
-                });
+                next_parts.push(Part { start, end });
             }
         };
         let mut start = begin;
@@ -104,6 +108,7 @@ fn metaspace(pipeline: &PipelineView<'_>, step: &Step, buffers: &mut Buffers) {
         }
         push(start, next_text.len());
     }
+    track.turn();
     std::mem::swap(text, next_text);
 }
 
