@@ -14,6 +14,9 @@ use crate::machine::mib;
 use crate::measure::{Spread, quantile};
 use crate::results::{ColdStart, Fresh, Instructions, LeftOut, Shared, Unseen};
 
+/// Set in the environment of a process whose instructions are counted.
+pub(crate) const UNDER_VALGRIND: &str = "TRIE_BENCHES_UNDER_VALGRIND";
+
 /// Starts children over a lab's fixture.
 pub struct Processes<'a> {
     lab: &'a Lab,
@@ -283,6 +286,7 @@ impl<'a> Processes<'a> {
     fn count(&self, engine: &str, warm: &str, docs: &str, times: usize) -> Result<f64> {
         let out = self.lab.fixture.dir().join("valgrind.txt");
         let status = Command::new("valgrind")
+            .env(UNDER_VALGRIND, "1")
             .args([
                 "--tool=cachegrind",
                 "--cache-sim=no",

@@ -16,8 +16,11 @@ source=sentencepiece-0.2.3/sentencepiece
 # flatbuffers before 22.9 has no Vector::empty.
 sed -i 's/precompiled_charsmap()->empty()/precompiled_charsmap()->size() == 0/' "$source/lite/sentencepiece_lite.cc"
 flatc -c --gen-object-api -o . "$source/lite/sentencepiece_lite.fbs"
-g++ -std=c++20 -O3 -march=native -fPIC -shared -I. -I"$source" -I"$source/lite" \
-  "$here/lite.cpp" "$source/lite/sentencepiece_lite.cc" "$source/lite/cached_sentencepiece_lite.cc" \
-  -o liblite.so
+# The second one is for valgrind, which does not know the newest instructions.
+for build in native:liblite.so x86-64-v3:liblite-valgrind.so; do
+  g++ -std=c++20 -O3 "-march=${build%%:*}" -fPIC -shared -I. -I"$source" -I"$source/lite" \
+    "$here/lite.cpp" "$source/lite/sentencepiece_lite.cc" "$source/lite/cached_sentencepiece_lite.cc" \
+    -o "${build#*:}"
+done
 python3 -c 'import sys, sentencepiece; sentencepiece.convert_to_flatbuffer(sys.argv[1], output_file=sys.argv[2])' \
   "$model" model.spm.fb

@@ -9,6 +9,7 @@ use super::fairseq;
 use crate::Result;
 use crate::corpus::Doc;
 use crate::engine::{Engine, Session};
+use crate::process::UNDER_VALGRIND;
 
 type Load = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 type Make = unsafe extern "C" fn() -> *mut c_void;
@@ -60,10 +61,14 @@ fn symbol(library: NonNull<c_void>, name: &std::ffi::CStr) -> Result<NonNull<c_v
 pub(super) fn build(cached: bool) -> Result<Box<dyn Engine>> {
     let directory = directory().ok_or("TRIE_BENCHES_LITE is not set")?;
     let path = |file: &str| CString::new(directory.join(file).display().to_string());
-    let library = path("liblite.so")?;
+    let library = match std::env::var_os(UNDER_VALGRIND) {
+        Some(_) => path("liblite-valgrind.so")?,
+        None => path("liblite.so")?,
+    };
     // SAFETY: the path ends with a NUL; the library has no constructors of its own.
     let handle = unsafe { libc::dlopen(library.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-    let handle = NonNull::new(handle).ok_or("liblite.so cannot be loaded")?;
+    let handle = NonNull::new(handle)
+        .ok_or_else(|| format!("{} cannot be loaded", library.to_string_lossy()))?;
     // SAFETY: these are the signatures in `python/lite/lite.cpp`.
     let peer = unsafe {
         let load: Load = std::mem::transmute(symbol(handle, c"lite_load")?);

@@ -13,22 +13,48 @@ pub(crate) struct Decoder<'a, 'o> {
     image: ValidImage<'a>,
     flags: NormalizerFlags,
     out: &'o mut Vec<u8>,
-    /// Where in `out` the bytes of byte pieces begin that no other piece has followed yet.
+    state: DecoderState,
+}
+
+/// What a decoder remembers of the pieces before.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DecoderState {
+    /// Where in the text the bytes of byte pieces begin that may be the beginning of a character.
     bytes_from: Option<usize>,
     /// Whether a leading space symbol would be the dummy prefix.
     at_start: bool,
+}
+
+impl DecoderState {
+    /// Before the first piece.
+    pub(crate) fn new() -> Self {
+        Self {
+            bytes_from: None,
+            at_start: true,
+        }
+    }
+
+    /// The first `len` bytes of the text, which are final, are taken away.
+    pub(crate) fn take(&mut self, len: usize) {
+        self.at_start &= len == 0;
+        self.bytes_from = self.bytes_from.map(|from| from.saturating_sub(len));
+    }
 }
 
 impl<'a, 'o> Decoder<'a, 'o> {
     /// A decoder that replaces what is in `out`.
     pub(crate) fn new(image: ValidImage<'a>, out: &'o mut Vec<u8>) -> Self {
         out.clear();
+        Self::resume(image, out, DecoderState::new())
+    }
+
+    /// A decoder that goes on where another one was, with its text and state.
+    pub(crate) fn resume(image: ValidImage<'a>, out: &'o mut Vec<u8>, state: DecoderState) -> Self {
         Self {
             flags: (&image.metadata().normalizer).into(),
             image,
             out,
-            bytes_from: None,
-            at_start: true,
+            state,
         }
     }
 
@@ -61,18 +87,17 @@ impl<'a, 'o> Decoder<'a, 'o> {
         if piece_type == PieceType::Byte
             && let Some(byte) = byte_of(text)
         {
-            self.bytes_from.get_or_insert(self.out.len());
-            self.out.push(byte);
+            self.push_byte(byte);
             return;
         }
         self.flush_bytes();
-        self.at_start &= self.out.is_empty();
+        self.state.at_start &= self.out.is_empty();
         if piece_type == PieceType::Control {
             return;
         }
         let mut shown = text;
         let mut dummy_seen = false;
-        if self.at_start
+        if self.state.at_start
             && (self.flags.add_dummy_prefix || self.flags.remove_extra_whitespaces)
             && let Some(stripped) = text.strip_prefix(SPACE_SYMBOL)
         {
@@ -89,33 +114,58 @@ impl<'a, 'o> Decoder<'a, 'o> {
         } else {
             push_unescaped(shown, self.out);
         }
-        self.at_start &= !dummy_seen && self.out.is_empty();
+        self.state.at_start &= !dummy_seen && self.out.is_empty();
     }
 
-    /// Makes the pending bytes valid UTF-8: each byte that is not part of a character becomes U+FFFD.
+    /// Appends the byte of a byte piece. Of the bytes that are pending, those that form a character, or
+    /// can form none whatever follows, are pending no more.
+    fn push_byte(&mut self, byte: u8) {
+        let from = self.state.bytes_from.take().unwrap_or(self.out.len());
+        self.out.push(byte);
+        let from = self.replace_invalid(from, true);
+        self.state.bytes_from = (from < self.out.len()).then_some(from);
+    }
+
+    /// No byte piece follows the pending bytes: they are no character.
     fn flush_bytes(&mut self) {
-        let Some(from) = self.bytes_from.take() else {
-            return;
-        };
-        if std::str::from_utf8(&self.out[from..]).is_ok() {
-            return;
+        if let Some(from) = self.state.bytes_from.take() {
+            self.replace_invalid(from, false);
         }
-        let mut at = from;
+    }
+
+    /// Makes each byte from `at` on that is not part of a character U+FFFD; if more may follow, up to what
+    /// may be the beginning of one. Returns where that is. Only a few bytes: a character is never longer.
+    fn replace_invalid(&mut self, mut at: usize, more_may_follow: bool) -> usize {
         while at < self.out.len() {
-            match valid_len(&self.out[at..]) {
+            let rest = &self.out[at..];
+            match valid_len(rest) {
                 Some(len) => at += len,
+                None if more_may_follow && is_unfinished(rest) => break,
                 None => {
                     self.out.splice(at..=at, REPLACEMENT.iter().copied());
                     at += REPLACEMENT.len();
                 }
             }
         }
+        at
+    }
+
+    /// What to go on with, and how much of the text is final.
+    pub(crate) fn pause(self) -> (DecoderState, usize) {
+        let len = self.out.len();
+        (self.state, self.state.bytes_from.unwrap_or(len))
     }
 
     /// Ends the text.
     pub(crate) fn finish(mut self) {
         self.flush_bytes();
     }
+}
+
+/// Whether bytes that follow can make one character of `bytes`, which are not empty.
+fn is_unfinished(bytes: &[u8]) -> bool {
+    let error = std::str::from_utf8(bytes).err();
+    error.is_some_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
 }
 
 /// The byte that a byte piece's text `<0xHH>` names.

@@ -5,6 +5,7 @@
 //! memory     private memory for copies
 //! trie       walks over 64-byte nodes, unchecked because the image is validated
 //! normalize  the model's rules and whitespace switches, as SentencePiece applies them
+//! origins    where in the input normalized text comes from
 //! viterbi    the best segmentation, in the arithmetic of the image's reference
 //! segment    the same in a moving window, of text that may still be arriving
 //! sp         a text's tokens as SentencePiece finds them
@@ -16,6 +17,7 @@
 //! encoding   what the caller sees of it
 //! lattice    other segmentations than the best: n-best, sampling, the whole lattice
 //! tokenizer  text -> ids, ids -> text, look-ups
+//! decode_stream  ids -> text, one id at a time
 //! batch      many texts at once, on several threads with the feature `rayon`
 //! options    how to encode, per call
 //! scratch    the caller's buffers
@@ -42,6 +44,7 @@
 mod assemble;
 mod batch;
 mod decode;
+mod decode_stream;
 mod embed;
 mod encoding;
 mod error;
@@ -51,6 +54,7 @@ mod lattice;
 mod memory;
 mod normalize;
 mod options;
+mod origins;
 mod output;
 mod report;
 mod scratch;
@@ -65,6 +69,9 @@ mod utf8;
 mod viterbi;
 
 pub use batch::{Batch, BatchEncoder, Row};
+pub use decode_stream::DecodeStream;
+#[doc(hidden)]
+pub mod oracle;
 #[doc(hidden)]
 pub use embed::__const_check_header;
 pub use encoding::{Encoding, EncodingBuf, Positions};
@@ -75,7 +82,8 @@ pub use lattice::{
     SampleFrom, Segment, SplitMix64,
 };
 pub use options::{
-    Direction, EncodeOptions, OffsetUnit, PadTo, Padding, Setting, Truncation, TruncationStrategy,
+    DecodeOptions, Direction, EncodeOptions, OffsetUnit, PadTo, Padding, Setting, Truncation,
+    TruncationStrategy,
 };
 pub use report::{Fallback, LoadReport, Pages};
 pub use scratch::Scratch;

@@ -7,8 +7,9 @@
 
 use trie_format::{CharsmapView, NormalizerFlags, ValidImage};
 
+use crate::origins::{Origins, Unnoted};
 use crate::trie::Trie;
-use crate::utf8::valid_len;
+use crate::utf8::{is_cut, valid_len};
 
 const SPACE_SYMBOL: &[u8] = "\u{2581}".as_bytes();
 const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
@@ -53,9 +54,10 @@ impl PlainAscii {
         byte < 0x80 && self.0 >> byte & 1 != 0
     }
 
-    /// How many bytes at the beginning of `text` stay as they are and are not spaces.
+    /// How many bytes at the beginning of `text` stay as they are and are not spaces. More may follow a text
+    /// that is not the `LAST`.
     #[inline(always)]
-    fn run_len(self, text: &[u8]) -> usize {
+    fn run_len<const LAST: bool>(self, text: &[u8]) -> usize {
         let is_plain = |&byte: &u8| byte != b' ' && self.contains(byte);
         let len = text
             .iter()
@@ -63,15 +65,32 @@ impl PlainAscii {
             .unwrap_or(text.len());
         // The last one may belong to a rule with what follows it.
         match text.get(len) {
-            Some(next) if !next.is_ascii() => len.saturating_sub(1),
-            _ => len,
+            Some(next) if next.is_ascii() => len,
+            None if LAST => len,
+            _ => len.saturating_sub(1),
         }
     }
 
     /// Whether `text` begins with a space that stays one.
     #[inline(always)]
-    fn begins_with_space(self, text: &[u8]) -> bool {
-        text.first() == Some(&b' ') && self.contains(b' ') && text.get(1).is_none_or(u8::is_ascii)
+    fn begins_with_space<const LAST: bool>(self, text: &[u8]) -> bool {
+        text.first() == Some(&b' ') && self.contains(b' ') && text.get(1).map_or(LAST, u8::is_ascii)
+    }
+}
+
+/// How far a text has been normalized.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Progress {
+    /// Whether spaces at the beginning are behind.
+    begun: bool,
+    /// Whether spaces that follow are dropped.
+    after_space: bool,
+}
+
+impl Progress {
+    /// Before the first byte.
+    pub(crate) fn new() -> Self {
+        Self::default()
     }
 }
 
@@ -108,40 +127,62 @@ impl<'a> Normalizer<'a> {
     /// Normalizes `input` into `out`, replacing what was there.
     pub(crate) fn normalize(&self, input: &[u8], out: &mut Vec<u8>) {
         out.clear();
+        let mut progress = Progress::new();
+        self.advance::<true>(input, &mut progress, out, &mut Unnoted);
+        self.finish(0, progress, out, &mut Unnoted);
+    }
+
+    /// Appends to `out` what `input`, the next of a text, becomes, as far as what follows cannot matter; to its
+    /// end, if it is the `LAST` of the text. Returns how many bytes that covers: the next input begins there.
+    ///
+    /// Spaces at the end, and U+2581, may still be dropped: see [`Normalizer::finish`].
+    #[inline(always)]
+    pub(crate) fn advance<const LAST: bool>(
+        &self,
+        input: &[u8],
+        progress: &mut Progress,
+        out: &mut Vec<u8>,
+        origins: &mut impl Origins,
+    ) -> usize {
         let mut rest = input;
         let flags = self.flags;
-        if flags.remove_extra_whitespaces {
-            while !rest.is_empty() {
+        let space = self.space();
+        let at = |rest: &[u8]| input.len() - rest.len();
+        if !progress.begun {
+            loop {
+                if rest.is_empty() || (!LAST && self.needs_more(rest)) {
+                    return at(rest);
+                }
+                if !flags.remove_extra_whitespaces {
+                    break;
+                }
                 let (text, consumed) = self.prefix(rest);
                 if text != b" " {
                     break;
                 }
                 rest = &rest[consumed..];
             }
+            progress.begun = true;
+            progress.after_space = flags.remove_extra_whitespaces;
+            if flags.add_dummy_prefix && !flags.whitespace_as_suffix {
+                origins.same(at(rest), space.len());
+                out.extend_from_slice(space);
+            }
         }
-        if rest.is_empty() {
-            return;
-        }
-        let space = if flags.escape_whitespaces {
-            SPACE_SYMBOL
-        } else {
-            b" "
-        };
-        if flags.add_dummy_prefix && !flags.whitespace_as_suffix {
-            out.extend_from_slice(space);
-        }
-        let mut after_space = flags.remove_extra_whitespaces;
+        let mut after_space = progress.after_space;
         while !rest.is_empty() {
             if rest[0].is_ascii() {
-                let plain = self.plain.run_len(rest);
+                let plain = self.plain.run_len::<LAST>(rest);
                 if plain > 0 {
+                    origins.run(at(rest), plain);
                     out.extend_from_slice(&rest[..plain]);
                     rest = &rest[plain..];
                     after_space = false;
                     continue;
                 }
-                if self.plain.begins_with_space(rest) {
+                if self.plain.begins_with_space::<LAST>(rest) {
                     if !after_space {
+                        origins.same(at(rest), space.len());
                         out.extend_from_slice(space);
                     }
                     rest = &rest[1..];
@@ -149,23 +190,70 @@ impl<'a> Normalizer<'a> {
                     continue;
                 }
             }
+            if !LAST && self.needs_more(rest) {
+                break;
+            }
             let (mut text, consumed) = self.prefix(rest);
-            rest = &rest[consumed..];
             if after_space {
                 text = text.trim_prefix_spaces();
             }
-            let Some(&last) = text.last() else { continue };
+            let before = out.len();
             push_with_spaces(text, space, out);
+            origins.same(at(rest), out.len() - before);
+            rest = &rest[consumed..];
+            let Some(&last) = text.last() else { continue };
             after_space = flags.remove_extra_whitespaces && last == b' ';
         }
-        if flags.remove_extra_whitespaces {
+        progress.after_space = after_space;
+        at(rest)
+    }
+
+    /// Ends the text, all of whose input has been through [`Normalizer::advance`]: spaces at its end, a suffix.
+    /// Returns where the text's end comes from; the input's end is at `end`.
+    pub(crate) fn finish(
+        &self,
+        mut end: usize,
+        progress: Progress,
+        out: &mut Vec<u8>,
+        origins: &mut impl Origins,
+    ) -> usize {
+        if !progress.begun {
+            return end;
+        }
+        let space = self.space();
+        if self.flags.remove_extra_whitespaces {
             while out.ends_with(space) {
                 out.truncate(out.len() - space.len());
+                end = origins.cut(out.len());
             }
         }
-        if flags.add_dummy_prefix && flags.whitespace_as_suffix {
+        if self.flags.add_dummy_prefix && self.flags.whitespace_as_suffix {
+            origins.same(end, space.len());
             out.extend_from_slice(space);
         }
+        end
+    }
+
+    /// Whether spaces at the end of the text are dropped.
+    pub(crate) fn drops_spaces(&self) -> bool {
+        self.flags.remove_extra_whitespaces
+    }
+
+    /// What a space becomes.
+    pub(crate) fn space(&self) -> &'static [u8] {
+        if self.flags.escape_whitespaces {
+            SPACE_SYMBOL
+        } else {
+            b" "
+        }
+    }
+
+    /// Whether what follows `input` may matter to what its beginning becomes.
+    #[inline(always)]
+    fn needs_more(&self, input: &[u8]) -> bool {
+        is_cut(input)
+            || self.symbols.is_some_and(|symbols| symbols.may_go_on(input))
+            || self.charsmap.is_some_and(|map| map.may_begin_with(input))
     }
 
     /// What the beginning of `input`, which is not empty, becomes, and how many bytes that covers.

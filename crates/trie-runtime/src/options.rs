@@ -283,3 +283,29 @@ impl From<Padding> for Setting<Padding> {
         Self::On(padding)
     }
 }
+
+/// How to decode, per call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DecodeOptions {
+    /// Under the Hugging Face reference: leave out special added tokens, as `skip_special_tokens` in
+    /// `tokenizers`; on by default. Under the others control pieces never leave a trace, whatever this says.
+    pub skip_special_tokens: bool,
+}
+
+impl Default for DecodeOptions {
+    fn default() -> Self {
+        Self {
+            skip_special_tokens: true,
+        }
+    }
+}
+
+impl DecodeOptions {
+    /// These options, with or without leaving out special tokens.
+    #[must_use]
+    pub fn with_skip_special_tokens(mut self, skip: bool) -> Self {
+        self.skip_special_tokens = skip;
+        self
+    }
+}

@@ -3,6 +3,7 @@
 use crate::hf;
 use crate::output::Output;
 use crate::sequence::Sequence;
+use crate::sp::stream::Stream;
 use crate::viterbi::Cell;
 
 /// Buffers of one thread's encodes and decodes.
@@ -29,9 +30,11 @@ pub struct Scratch {
 /// What segmentation works in.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
-    /// Best path to each byte position of the text.
+    /// Best path to each byte position of a text.
     pub(crate) cells: Vec<Cell<f32>>,
-    /// The same in double precision, of one word.
+    /// The state of an encode in blocks.
+    pub(crate) stream: Stream,
+    /// Best paths in double precision, of one word.
     pub(crate) cells64: Vec<Cell<f64>>,
     /// What the steps around a Hugging Face model work in.
     pub(crate) steps: hf::Buffers,
@@ -40,6 +43,7 @@ pub(crate) struct Work {
 impl Work {
     fn allocated_bytes(&self) -> usize {
         self.cells.capacity() * size_of::<Cell<f32>>()
+            + self.stream.allocated_bytes()
             + self.cells64.capacity() * size_of::<Cell<f64>>()
             + self.steps.allocated_bytes()
     }
@@ -58,7 +62,6 @@ impl Scratch {
         let mut scratch = Self::default();
         scratch.first.normalized.reserve(bytes);
         scratch.first.ids.reserve(bytes);
-        scratch.work.cells.reserve(bytes + 1);
         scratch
     }
 

@@ -10,7 +10,7 @@ use crate::encoding::Encoding;
 use crate::error::{DecodeError, EncodeError};
 use crate::image::Image;
 use crate::normalize::{Normalizer, PlainAscii};
-use crate::options::{Direction, EncodeOptions, Padding, Truncation};
+use crate::options::{DecodeOptions, Direction, EncodeOptions, Padding, Truncation};
 use crate::scratch::{Scratch, Work};
 use crate::sequence::{Ask, Sequence};
 use crate::trie::Trie;
@@ -62,6 +62,11 @@ impl Tokenizer {
         &self.image
     }
 
+    /// What the normalizer need not look at.
+    pub(crate) fn plain(&self) -> PlainAscii {
+        self.plain
+    }
+
     /// The ids of `input`, all of them, without special tokens, borrowed from `scratch`.
     ///
     /// Input may be any bytes: one that is not UTF-8 counts as U+FFFD, as in SentencePiece. After
@@ -97,7 +102,7 @@ impl Tokenizer {
         } else {
             first.clear();
             first.normalized.extend_from_slice(normalized.as_ref());
-            sp::encode::segment_normalized(image, Ask::IDS, work, first);
+            sp::encode::segment_normalized(image, work, first);
         }
         &first.ids
     }
@@ -311,8 +316,8 @@ impl Tokenizer {
         &scratch.text
     }
 
-    /// The text of `ids`, borrowed from `scratch`. Control pieces leave no trace; it is UTF-8 unless the
-    /// vocabulary itself is not.
+    /// The text of `ids`, borrowed from `scratch`. Control pieces, or special tokens, leave no trace; it is
+    /// UTF-8 unless the vocabulary itself is not.
     ///
     /// # Errors
     /// The first id that is not in the vocabulary.
@@ -321,9 +326,23 @@ impl Tokenizer {
         ids: &[u32],
         scratch: &'s mut Scratch,
     ) -> Result<&'s [u8], DecodeError> {
+        self.decode_with(ids, &DecodeOptions::default(), scratch)
+    }
+
+    /// The text of `ids` as `options` say, borrowed from `scratch`. [`DecodeStream`](crate::DecodeStream)
+    /// takes them one at a time.
+    ///
+    /// # Errors
+    /// The first id that is not in the vocabulary.
+    pub fn decode_with<'s>(
+        &self,
+        ids: &[u32],
+        options: &DecodeOptions,
+        scratch: &'s mut Scratch,
+    ) -> Result<&'s [u8], DecodeError> {
         let image = self.image.view();
         if let Some(pipeline) = image.pipeline() {
-            return hf::decode::decode_ids(image, &pipeline, ids, &mut scratch.raw);
+            return hf::decode::decode_ids(image, &pipeline, ids, options, &mut scratch.raw);
         }
         let mut decoder = Decoder::new(*image, &mut scratch.raw);
         for &id in ids {

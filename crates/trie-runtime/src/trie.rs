@@ -85,24 +85,19 @@ impl<'a> Trie<'a> {
         if input.len() >= self.max_bytes {
             return false;
         }
-        let mut node = self.nodes.first();
-        for &byte in input {
-            node = node
-                .and_then(|node| node.child(byte))
-                .and_then(|child| self.nodes.get(child));
-        }
-        node.is_some_and(|node| node.child_count() > 0)
+        let end = self.walk(input);
+        end.is_some_and(|node| node.child_count() > 0)
     }
 
     /// Whether some text of the trie begins with all of `start`, or is it.
     pub(crate) fn goes_through(&self, start: &[u8]) -> bool {
-        let mut node = self.nodes.first();
-        for &byte in start {
-            node = node
-                .and_then(|node| node.child(byte))
-                .and_then(|child| self.nodes.get(child));
-        }
-        node.is_some()
+        self.walk(start).is_some()
+    }
+
+    #[inline(always)]
+    fn walk(&self, text: &[u8]) -> Option<&'a Node> {
+        let child = |node: &'a Node, &byte: &u8| self.nodes.get(node.child(byte)?);
+        text.iter().try_fold(self.nodes.first()?, child)
     }
 
     /// The id of the piece with exactly this text.

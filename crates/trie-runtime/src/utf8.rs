@@ -25,6 +25,24 @@ pub(crate) fn valid_len(bytes: &[u8]) -> Option<usize> {
     }
 }
 
+/// Whether `bytes` are the beginning of a valid character and end inside it.
+#[inline]
+pub(crate) fn is_cut(bytes: &[u8]) -> bool {
+    matches!(
+        bytes,
+        [0xc2..=0xf4]
+            | [0xe0, 0xa0..=0xbf]
+            | [0xe1..=0xec | 0xee..=0xef, 0x80..=0xbf]
+            | [0xed, 0x80..=0x9f]
+            | [0xf0, 0x90..=0xbf]
+            | [0xf1..=0xf3, 0x80..=0xbf]
+            | [0xf4, 0x80..=0x8f]
+            | [0xf0, 0x90..=0xbf, 0x80..=0xbf]
+            | [0xf1..=0xf3, 0x80..=0xbf, 0x80..=0xbf]
+            | [0xf4, 0x80..=0x8f, 0x80..=0xbf]
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,6 +91,18 @@ mod tests {
                 let bytes = [first, at(0), at(1), at(2)];
                 let expected = (1..=4).find(|&len| std::str::from_utf8(&bytes[..len]).is_ok());
                 assert_eq!(valid_len(&bytes), expected, "{bytes:x?}");
+                for len in 0..4 {
+                    let completes = expected.is_some_and(|whole| whole > len) && len > 0;
+                    if completes {
+                        assert!(is_cut(&bytes[..len]), "{bytes:x?} {len}");
+                    }
+                    // What std calls invalid for good is not cut.
+                    if let Err(error) = std::str::from_utf8(&bytes[..len])
+                        && error.valid_up_to() == 0
+                    {
+                        assert_eq!(is_cut(&bytes[..len]), error.error_len().is_none());
+                    }
+                }
             }
         }
     }

@@ -197,8 +197,23 @@ pub(crate) fn segment<A: Arithmetic>(
     cells.clear();
     cells.resize(text.len() + 1, unreached);
     cells[0].score = A::Score::ZERO;
-    let mut start = 0;
-    while start < text.len() {
+    let _ = extend::<A>(trie, unk, text, cells, 0, text.len());
+}
+
+/// Gives all candidates of the starts from `start` to before `end` to `cells`, and returns the next start.
+///
+/// A start's candidates are the tokens that begin there: the pieces that `text` has there or, if none of them
+/// is one character long, one unknown character. `cells` go as far as any of them can end.
+#[inline(always)]
+pub(crate) fn extend<A: Arithmetic>(
+    trie: Trie<'_>,
+    unk: UnkScore,
+    text: &[u8],
+    cells: &mut [Cell<A::Score>],
+    mut start: usize,
+    end: usize,
+) -> usize {
+    while start < end {
         // The cells that tokens from here can end at; the first is the start itself.
         let ahead = &mut cells[start..];
         A::rebase(ahead, trie.max_bytes());
@@ -215,10 +230,11 @@ pub(crate) fn segment<A: Arithmetic>(
         }
         start += char_len;
     }
+    start
 }
 
 #[inline(always)]
-pub(crate) fn relax<A: Arithmetic>(cell: &mut Cell<A::Score>, sum: A::Sum, len: usize, id: u32) {
+fn relax<A: Arithmetic>(cell: &mut Cell<A::Score>, sum: A::Sum, len: usize, id: u32) {
     // A sum that has overflowed is not better than an unreached position, but reaches it all the same.
     if A::is_better(sum, cell.score) || cell.len == 0 {
         *cell = Cell {

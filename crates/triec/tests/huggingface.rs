@@ -97,7 +97,7 @@ fn xlm_roberta() -> String {
 fn verifies(image: &str, source: &str) {
     let out = run(&["verify", image, "--model", source]).text();
     assert!(out.lines().all(|line| line.starts_with("ok ")), "{out}");
-    assert_eq!(out.lines().count(), 10, "{out}");
+    assert_eq!(out.lines().count(), 11, "{out}");
 }
 
 #[test]
@@ -105,7 +105,11 @@ fn compiles_verifies_and_runs_a_tokenizer_json() {
     let folder = Folder::new();
     let (source, image) = compiled(&folder);
     verifies(&image, &source);
-    let encode = |args: &[&str]| run(&[&["encode", "--image", &image][..], args].concat()).text();
+    // The file pads to 512.
+    let unpadded = ["encode", "--image", &image, "--pad", "none"];
+    let encode = |args: &[&str]| run(&[&unpadded[..], args].concat()).text();
+    let padded = run(&["encode", "--image", &image, "ab"]).text();
+    assert_eq!(padded, format!("{}8\n", "1 ".repeat(511)));
     assert_eq!(encode(&["AB  ab", "ab"]), "8 8\n8\n");
     // Of two equal texts the last id counts.
     assert_eq!(encode(&["ba"]), "4 6 9\n");
@@ -149,7 +153,9 @@ fn compiles_verifies_and_runs_a_tokenizer_json() {
 fn special_names_can_be_text() {
     let folder = Folder::new();
     let (_, image) = compiled(&folder);
-    let encode = |args: &[&str]| run(&[&["encode", "--image", &image][..], args].concat()).text();
+    // The file pads to 512.
+    let unpadded = ["encode", "--image", &image, "--pad", "none"];
+    let encode = |args: &[&str]| run(&[&unpadded[..], args].concat()).text();
     assert_eq!(encode(&["ab</s>"]), "8 2\n");
     // As text, the letters have no pieces: bytes. The vocabulary's own text `</s>` still matches, though.
     assert_eq!(encode(&["--special-as-text", "ab</s>"]), "8 2\n");
@@ -201,7 +207,10 @@ fn inspects_a_pipeline() {
         pipeline["normalizer"][0],
         json!({"kind": "Nfkc", "does": "NFKC"})
     );
-    assert_eq!(pipeline["template_single"], json!(["<s>", "A", "</s>"]));
+    assert_eq!(
+        report["post_processor"]["template_single"],
+        json!(["<s>", "A", "</s>"])
+    );
     assert_eq!(pipeline["decoder"][0]["kind"], "DecodeByteFallback");
 
     // A model's image has none.

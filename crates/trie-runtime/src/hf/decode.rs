@@ -1,27 +1,35 @@
 //! Decoder steps, tokens to text.
 
+use std::borrow::Cow;
+
 use trie_format::pipeline::{Step, StepKind};
 use trie_format::{PieceType, PipelineView, ValidImage};
 
 use crate::error::DecodeError;
+use crate::options::DecodeOptions;
 
 use trie_normalize::{pattern_of, replace, str_of};
 
 /// A list of token texts in one buffer.
 #[derive(Debug, Default)]
-struct Tokens {
-    text: String,
+pub(super) struct Tokens {
+    pub(super) text: String,
     /// Where each token ends in `text`.
-    ends: Vec<usize>,
+    pub(super) ends: Vec<usize>,
 }
 
 impl Tokens {
-    fn push(&mut self, token: &str) {
+    pub(super) fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+
+    pub(super) fn push(&mut self, token: &str) {
         self.text.push_str(token);
         self.ends.push(self.text.len());
     }
 
-    fn iter(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts
             .zip(&self.ends)
@@ -29,22 +37,34 @@ impl Tokens {
     }
 }
 
-/// The text of `ids` in `out`, without special tokens.
+/// The token text of `id`; `None` for a special one, if those are skipped.
+pub(super) fn token_text<'a>(
+    image: &ValidImage<'a>,
+    id: u32,
+    options: &DecodeOptions,
+) -> Result<Option<Cow<'a, str>>, DecodeError> {
+    let pieces = image.pieces();
+    let text = pieces.text(id).ok_or(DecodeError::UnknownId {
+        id,
+        count: pieces.len(),
+    })?;
+    let is_special = pieces.piece_type(id) == Some(PieceType::Control);
+    let is_skipped = options.skip_special_tokens && is_special;
+    Ok((!is_skipped).then(|| String::from_utf8_lossy(text)))
+}
+
+/// The text of `ids` in `out`.
 pub(crate) fn decode_ids<'o>(
     image: &ValidImage<'_>,
     pipeline: &PipelineView<'_>,
     ids: &[u32],
+    options: &DecodeOptions,
     out: &'o mut Vec<u8>,
 ) -> Result<&'o [u8], DecodeError> {
-    let pieces = image.pieces();
     let mut tokens = Tokens::default();
     for &id in ids {
-        let text = pieces.text(id).ok_or(DecodeError::UnknownId {
-            id,
-            count: pieces.len(),
-        })?;
-        if pieces.piece_type(id) != Some(PieceType::Control) {
-            tokens.push(&String::from_utf8_lossy(text));
+        if let Some(token) = token_text(image, id, options)? {
+            tokens.push(&token);
         }
     }
     Ok(decode(pipeline, tokens, out))
@@ -113,7 +133,7 @@ fn decode_step(pipeline: &PipelineView<'_>, step: &Step, tokens: &Tokens) -> Opt
 
 /// Strips `content` up to `start` times from the beginning and up to `stop` times from the end of what the
 /// token was at first (`Strip` in `tokenizers`).
-fn strip<'t>(token: &'t str, content: &str, start: u32, stop: u32) -> &'t str {
+pub(super) fn strip<'t>(token: &'t str, content: &str, start: u32, stop: u32) -> &'t str {
     let mut from = 0;
     for _ in 0..start {
         match token[from..].strip_prefix(content) {
@@ -132,7 +152,7 @@ fn strip<'t>(token: &'t str, content: &str, start: u32, stop: u32) -> &'t str {
 }
 
 /// The byte that a token `<0xHH>` names.
-fn byte_of(token: &str) -> Option<u8> {
+pub(super) fn byte_of(token: &str) -> Option<u8> {
     let hex = token.strip_prefix("<0x")?.strip_suffix('>')?;
     // The reference too takes `+5` for a number.
     (hex.len() == 2)

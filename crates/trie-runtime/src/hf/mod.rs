@@ -11,13 +11,14 @@
 //! open       the word that is open there
 //! flow       a text piece by piece
 //! words      the words and added tokens alone, for tools that explain
-//! decode     decoder steps, tokens -> text
+//! decode     decoder steps, tokens -> text (decode_stream: one token at a time)
 //! ```
 //!
 //! Invariant: every buffer is in [`Buffers`], so that nothing is allocated once they have grown.
 
 pub(crate) mod added;
 pub(crate) mod decode;
+pub(crate) mod decode_stream;
 pub(crate) mod encode;
 pub(crate) mod flow;
 pub(crate) mod offsets;
