@@ -18,6 +18,7 @@
 //! lattice    other segmentations than the best: n-best, sampling, the whole lattice
 //! tokenizer  text -> ids, ids -> text, look-ups
 //! decode_stream  ids -> text, one id at a time
+//! stream     text that arrives in chunks
 //! batch      many texts at once, on several threads with the feature `rayon`
 //! options    how to encode, per call
 //! scratch    the caller's buffers
@@ -61,6 +62,7 @@ mod scratch;
 mod segment;
 mod sequence;
 mod sp;
+mod stream;
 mod tokenizer;
 mod trie;
 mod truncate;
@@ -87,5 +89,6 @@ pub use options::{
 };
 pub use report::{Fallback, LoadReport, Pages};
 pub use scratch::Scratch;
+pub use stream::StreamEncoder;
 pub use tokenizer::{SpecialIds, Tokenizer};
 pub use trie_format::{FormatError, IdMap, PieceType, Reference};

@@ -41,7 +41,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    fn allocated_bytes(&self) -> usize {
+    pub(crate) fn allocated_bytes(&self) -> usize {
         self.cells.capacity() * size_of::<Cell<f32>>()
             + self.stream.allocated_bytes()
             + self.cells64.capacity() * size_of::<Cell<f64>>()

@@ -78,6 +78,18 @@ impl Tokenizer {
         &first.ids
     }
 
+    /// Number of ids of `input`, all of them, without special tokens: the length of what
+    /// [`Tokenizer::encode`] gives, which is not put together for it.
+    #[must_use]
+    pub fn count_tokens(&self, input: impl AsRef<[u8]>, scratch: &mut Scratch) -> usize {
+        let (image, input) = (self.image.view(), input.as_ref());
+        let Scratch { work, first, .. } = scratch;
+        match image.pipeline() {
+            Some(pipeline) => hf::flow::count(image, &pipeline, input, work, first),
+            None => sp::stream::count(image, self.plain, input, &mut work.stream),
+        }
+    }
+
     /// The ids of `input` in a vector of their own: [`Tokenizer::encode`] for callers without a scratch.
     #[must_use]
     pub fn encode_to_vec(&self, input: impl AsRef<[u8]>) -> Vec<u32> {

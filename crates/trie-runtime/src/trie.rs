@@ -85,8 +85,7 @@ impl<'a> Trie<'a> {
         if input.len() >= self.max_bytes {
             return false;
         }
-        let end = self.walk(input);
-        end.is_some_and(|node| node.child_count() > 0)
+        self.walk(input).is_some_and(|node| node.child_count() > 0)
     }
 
     /// Whether some text of the trie begins with all of `start`, or is it.
@@ -94,7 +93,7 @@ impl<'a> Trie<'a> {
         self.walk(start).is_some()
     }
 
-    #[inline(always)]
+    /// The node that all of `text` leads to.
     fn walk(&self, text: &[u8]) -> Option<&'a Node> {
         let child = |node: &'a Node, &byte: &u8| self.nodes.get(node.child(byte)?);
         text.iter().try_fold(self.nodes.first()?, child)

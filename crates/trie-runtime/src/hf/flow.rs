@@ -144,6 +144,42 @@ impl Flow {
     }
 }
 
+/// So many bytes are looked at first for a count.
+const COUNT_BLOCK: usize = 16 << 10;
+
+/// How many tokens `input` has, counted in `out` piece by piece.
+pub(crate) fn count(
+    image: &ValidImage<'_>,
+    pipeline: &PipelineView<'_>,
+    input: &[u8],
+    work: &mut Work,
+    out: &mut Sequence,
+) -> usize {
+    let mut flow = std::mem::take(&mut work.steps.flow);
+    flow.begin();
+    let (mut at, mut len, mut count) = (0, COUNT_BLOCK, 0);
+    loop {
+        let rest = input.get(at..).unwrap_or_default();
+        let next = rest.get(..len).unwrap_or(rest);
+        let last = next.len() == rest.len();
+        out.clear();
+        let used = flow.feed(image, pipeline, next, last, Ask::IDS, work, out);
+        count += out.ids.len();
+        if last {
+            break;
+        }
+        at += used;
+        // Without a seam in it, more has to be looked at.
+        len = if used == 0 {
+            len.saturating_mul(2)
+        } else {
+            COUNT_BLOCK
+        };
+    }
+    work.steps.flow = flow;
+    count
+}
+
 /// A text that arrives in chunks, on its way.
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
