@@ -12,6 +12,6 @@ mod steps;
 mod track;
 
 pub use alone::stands_alone;
-pub use replace::{Pattern, replace, replace_tracked};
+pub use replace::{Pattern, for_each_match, replace, replace_tracked};
 pub use steps::{normalize, pattern_of, str_of};
 pub use track::{Alignments, Prefix, Track};

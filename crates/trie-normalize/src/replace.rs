@@ -20,6 +20,22 @@ pub enum Pattern<'a> {
     },
 }
 
+/// Calls `found` with the start and end of every occurrence of `literal`, from the left, without overlap.
+#[inline]
+pub fn for_each_match(text: &str, literal: &str, mut found: impl FnMut(usize, usize)) {
+    let mut characters = literal.chars();
+    if let (Some(character), None) = (characters.next(), characters.next()) {
+        // To set up a search for a text takes longer than to search a word.
+        for (start, matched) in text.match_indices(character) {
+            found(start, start + matched.len());
+        }
+        return;
+    }
+    for (start, matched) in text.match_indices(literal) {
+        found(start, start + matched.len());
+    }
+}
+
 /// Appends `text` to `out`, every occurrence of `pattern` as `content`.
 pub fn replace(text: &str, pattern: Pattern<'_>, content: &str, out: &mut String) {
     replace_tracked(text, 0, pattern, content, &mut Prefix::default(), out);
@@ -45,9 +61,7 @@ pub fn replace_tracked<T: Track>(
     };
     match pattern {
         Pattern::Literal(literal) => {
-            for (start, matched) in text.match_indices(literal) {
-                found(start, start + matched.len(), out);
-            }
+            for_each_match(text, literal, |start, end| found(start, end, out));
         }
         Pattern::Run { class, min, max } => {
             let mut run = (0, 0u32);

@@ -158,11 +158,14 @@ struct Replacements<'t, 'k, T: Track> {
 }
 
 impl<'t, T: Track> Replacements<'t, '_, T> {
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, old: &str, new: &str) {
-        if self.changes.is_done() {
-            return;
+        if !self.changes.is_done() {
+            self.follow(old, new);
         }
+    }
+
+    fn follow(&mut self, old: &str, new: &str) {
         let (old, count) = (old.chars().count(), new.chars().count());
         for (index, character) in new.chars().enumerate() {
             if let Some((last, change)) = self.last.replace((character, isize::from(index >= old)))

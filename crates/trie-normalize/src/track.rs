@@ -291,11 +291,14 @@ impl<'t, 'k, T: Track> Changes<'t, 'k, T> {
 
     /// `character` comes next. `change` as in `tokenizers`: 1 is a further character for the one before, 0
     /// replaces a character, -N replaces N + 1.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, character: char, change: isize) {
-        if self.is_done() {
-            return;
+        if !self.is_done() {
+            self.follow(character, change);
         }
+    }
+
+    fn follow(&mut self, character: char, change: isize) {
         let from = if change > 0 {
             self.at.saturating_sub(1)
         } else {
@@ -314,6 +317,7 @@ impl<'t, 'k, T: Track> Changes<'t, 'k, T> {
     }
 
     /// Whether nothing that comes next matters.
+    #[inline(always)]
     pub(crate) fn is_done(&self) -> bool {
         self.track.is_done(self.at)
     }

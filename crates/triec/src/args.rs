@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use trie_compiler::{HuggingFacePreset, IdMap, Options, Reference, Template};
 use trie_runtime::Backing;
 
+use crate::alternatives::AlternativesArgs;
 use crate::serving::{Field, ServingArgs};
 
 const EXAMPLES: &str = "\
@@ -150,6 +151,9 @@ Examples:
   triec encode --special -i corpus.txt -o corpus.ids
   triec encode --special-as-text --image hf.trie \"what is <mask>?\"
   echo '{\"text\": \"two\\nlines\"}' | triec encode --jsonl
+  triec encode --whole -i book.txt
+  triec encode --count -i corpus.txt
+  triec encode --nbest 5 \"Hello World!\"
   triec encode --special --max-length 512 -i documents.txt --threads 4
   triec encode --jsonl --special --pad longest --batch-size 32 \\
     --fields ids,attention_mask,char_offsets < pairs.jsonl
@@ -180,10 +184,21 @@ pub(crate) struct EncodeArgs {
         conflicts_with = "format"
     )]
     pub(crate) fields: Vec<Field>,
+    /// How many ids, instead of which
+    #[arg(long, conflicts_with_all = ["format", "fields", "nbest", "sample"])]
+    pub(crate) count: bool,
+    /// Every file, or standard input, is one text, however long: it is read in chunks, and its ids come as soon as
+    /// they are final
+    #[arg(long, conflicts_with_all = [
+        "texts", "jsonl", "format", "special", "pair", "max_length", "truncation", "pad", "threads", "nbest", "sample",
+    ])]
+    pub(crate) whole: bool,
     #[command(flatten)]
     pub(crate) stream: StreamArgs,
     #[command(flatten)]
     pub(crate) serving: ServingArgs,
+    #[command(flatten)]
+    pub(crate) alternatives: AlternativesArgs,
 }
 
 /// Turn ids or pieces back into text
@@ -206,6 +221,10 @@ pub(crate) struct DecodeArgs {
     /// What a line holds: ids separated by whitespace, or pieces separated by single spaces
     #[arg(long, value_enum, default_value_t = Format::Ids)]
     pub(crate) format: Format,
+    /// Show special tokens too; only under the Hugging Face reference, as control pieces never leave a trace under
+    /// the others
+    #[arg(long)]
+    pub(crate) keep_special: bool,
     #[command(flatten)]
     pub(crate) stream: StreamArgs,
 }

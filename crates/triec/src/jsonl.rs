@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
+use trie_runtime::Candidate;
 
 /// A string that is borrowed where it has no escapes, which serde does not do for a bare `Cow`.
 #[derive(Deserialize)]
@@ -208,6 +209,27 @@ impl<'a> PieceOut<'a> {
     fn all(pieces: &'a [Vec<u8>]) -> Vec<Self> {
         pieces.iter().map(|piece| Self::new(piece)).collect()
     }
+}
+
+#[derive(Serialize)]
+struct CandidateOut<'a> {
+    ids: &'a [u32],
+    score: f32,
+}
+
+#[derive(Serialize)]
+struct CandidatesOut<'a> {
+    nbest: Vec<CandidateOut<'a>>,
+}
+
+/// Appends `{"nbest": [{"ids": ..., "score": ...}, ...]}`.
+pub(crate) fn push_candidates(candidates: &[Candidate], out: &mut Vec<u8>) -> Result<(), String> {
+    let nbest = candidates.iter().map(|candidate| CandidateOut {
+        ids: &candidate.ids,
+        score: candidate.score,
+    });
+    let nbest = nbest.collect();
+    push(&CandidatesOut { nbest }, out)
 }
 
 /// A text that two sides encode differently.

@@ -10,7 +10,8 @@
 //! decode     ids -> text       | over `stream`: lines in, one line out each
 //! normalize  text -> text     |
 //! diff       where two images disagree (align: which pieces belong together)  /
-//!            (serving: what it can be asked, record: its lines, block: threads and padding)
+//!            (serving: what it can be asked, record: its lines, block: threads and padding,
+//!            alternatives: other segmentations, whole: files as one text)
 //! explain    what there was to choose from, and what was chosen (explain_json: for machines)
 //! stream     lines (input), sink (output), progress, in constant memory per line
 //! jsonl      lines that are JSON
@@ -24,6 +25,7 @@
 #![deny(unsafe_code)]
 
 mod align;
+mod alternatives;
 mod args;
 mod block;
 mod compile;
@@ -49,6 +51,7 @@ mod serving;
 mod sink;
 mod stream;
 mod verify;
+mod whole;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -4,7 +4,7 @@ use trie_format::PipelineView;
 use trie_format::pipeline::{CharClass, SplitBehavior, Step, StepKind};
 
 use super::{Buffers, Part};
-use trie_normalize::{Pattern, Track, replace_tracked, str_of};
+use trie_normalize::{Pattern, Track, for_each_match, replace_tracked, str_of};
 
 /// Runs the pre-tokenizer steps over the parts in `buffers`, which `track` follows. `continues`: the first
 /// part is not the beginning of one.
@@ -101,10 +101,10 @@ fn metaspace<T: Track>(
         };
         let mut start = begin;
         if step.flags & 4 != 0 {
-            for (at, _) in next_text[begin..].match_indices(replacement) {
+            for_each_match(&next_text[begin..], replacement, |at, _| {
                 push(start, begin + at);
                 start = begin + at;
-            }
+            });
         }
         push(start, next_text.len());
     }
