@@ -134,14 +134,15 @@ impl<'a> Normalizer<'a> {
                 break;
             }
             let (mut text, consumed) = self.prefix(rest);
+            let origin = at(rest);
+            rest = &rest[consumed..];
             if after_space {
                 text = text.trim_prefix_spaces();
             }
+            let Some(&last) = text.last() else { continue };
             let before = out.len();
             push_with_spaces(text, space, out);
-            origins.same(at(rest), out.len() - before);
-            rest = &rest[consumed..];
-            let Some(&last) = text.last() else { continue };
+            origins.same(origin, out.len() - before);
             after_space = flags.remove_extra_whitespaces && last == b' ';
         }
         progress.after_space = after_space;
