@@ -4,7 +4,8 @@ use trie_format::{NO_ID, Reference, ValidImage};
 
 use super::model::Model;
 use super::stream::Stream;
-use crate::normalize::{Normalizer, PlainAscii};
+use crate::normalize::Normalizer;
+use crate::plain::PlainAscii;
 use crate::scratch::Work;
 use crate::sequence::{Ask, Sequence};
 use crate::trie::Trie;
