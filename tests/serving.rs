@@ -60,20 +60,7 @@ impl Pair {
             truncation.max_length.checked_sub(specials)?;
             reference.with_truncation(Some(theirs(truncation))).ok()?;
         }
-        reference.with_padding(case.padding.as_ref().map(|padding| PaddingParams {
-            strategy: match padding.to {
-                PadTo::Fixed(length) => PaddingStrategy::Fixed(length),
-                _ => PaddingStrategy::BatchLongest,
-            },
-            direction: match padding.direction {
-                Direction::Left => PaddingDirection::Left,
-                Direction::Right => PaddingDirection::Right,
-            },
-            pad_to_multiple_of: Some(padding.multiple_of),
-            pad_id: padding.id,
-            pad_type_id: padding.type_id,
-            pad_token: String::new(),
-        }));
+        reference.with_padding(case.padding.as_ref().map(their_padding));
         let found = catch_unwind(AssertUnwindSafe(|| {
             let encode = |text: &str| self.bare.encode(text, false).ok();
             let second = match &case.second {
@@ -131,6 +118,23 @@ impl Pair {
 
 fn fail(name: &str, case: &Case, what: &str) -> TestCaseError {
     TestCaseError::fail(format!("{name}: {case:?}\n{what}"))
+}
+
+fn their_padding(padding: &Padding) -> PaddingParams {
+    PaddingParams {
+        strategy: match padding.to {
+            PadTo::Fixed(length) => PaddingStrategy::Fixed(length),
+            _ => PaddingStrategy::BatchLongest,
+        },
+        direction: match padding.direction {
+            Direction::Left => PaddingDirection::Left,
+            Direction::Right => PaddingDirection::Right,
+        },
+        pad_to_multiple_of: Some(padding.multiple_of),
+        pad_id: padding.id,
+        pad_type_id: padding.type_id,
+        pad_token: String::new(),
+    }
 }
 
 fn theirs(truncation: &Truncation) -> TruncationParams {
@@ -370,21 +374,7 @@ fn batches_are_the_crates_for_any_number_of_threads() {
                 .map(|text| reference.encode(text.as_str(), special).unwrap())
                 .collect();
             if let Some(padding) = &padding {
-                let params = PaddingParams {
-                    strategy: match padding.to {
-                        PadTo::Fixed(length) => PaddingStrategy::Fixed(length),
-                        _ => PaddingStrategy::BatchLongest,
-                    },
-                    direction: match padding.direction {
-                        Direction::Left => PaddingDirection::Left,
-                        Direction::Right => PaddingDirection::Right,
-                    },
-                    pad_to_multiple_of: Some(padding.multiple_of),
-                    pad_id: padding.id,
-                    pad_type_id: padding.type_id,
-                    pad_token: String::new(),
-                };
-                tokenizers::pad_encodings(&mut expected, &params).unwrap();
+                tokenizers::pad_encodings(&mut expected, &their_padding(padding)).unwrap();
             }
             prop_assert_eq!(batches[0].len(), texts.len());
             for (row, theirs) in batches[0].rows().zip(&expected) {
