@@ -269,6 +269,12 @@ pub(crate) struct DiffArgs {
     /// How the other side's ids are numbered, if it is compiled from a model; the default is the image's way
     #[arg(long, value_enum, value_name = "IDS")]
     pub(crate) against_ids: Option<Ids>,
+    /// Compare with special tokens around each text
+    #[arg(long)]
+    pub(crate) special: bool,
+    /// Take names of special tokens inside texts for text, on both sides
+    #[arg(long)]
+    pub(crate) special_as_text: bool,
     /// What must be equal. With pieces, unequal numberings do not matter
     #[arg(long, value_enum, default_value_t = Format::Ids)]
     pub(crate) format: Format,

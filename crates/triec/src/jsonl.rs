@@ -235,6 +235,7 @@ pub(crate) fn push_candidates(candidates: &[Candidate], out: &mut Vec<u8>) -> Re
 /// A text that two sides encode differently.
 #[derive(Serialize)]
 pub(crate) struct Difference<'a> {
+    place: String,
     line: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
@@ -247,10 +248,16 @@ pub(crate) struct Difference<'a> {
 }
 
 impl<'a> Difference<'a> {
-    /// The ids and pieces of both sides for the text `bytes` in line `line`.
-    pub(crate) fn new(line: u64, bytes: &'a [u8], [a, b]: [(&'a [u32], &'a [Vec<u8>]); 2]) -> Self {
+    /// The ids and pieces of both sides for the text `bytes` at `place`, which is line `line` of its file.
+    pub(crate) fn new(
+        place: String,
+        line: u64,
+        bytes: &'a [u8],
+        [a, b]: [(&'a [u32], &'a [Vec<u8>]); 2],
+    ) -> Self {
         let text = std::str::from_utf8(bytes).ok();
         Self {
+            place,
             line,
             text,
             base64: text.is_none().then(|| STANDARD.encode(bytes)),
