@@ -457,3 +457,52 @@ fn a_files_own_truncation_and_padding_are_done() {
         }
     }
 }
+
+#[test]
+fn positions_and_sequences_are_numbered() {
+    use trie_runtime::{Positions, Reference};
+
+    let tokenizer = trie_tests::xlm_roberta(Reference::SentencePiece023);
+    let mut scratch = Scratch::new();
+    let padding = tokenizer.padding().expect("the model has a padding piece");
+    assert_eq!((padding.id, padding.direction), (1, Direction::Right));
+    let options = EncodeOptions::default()
+        .with_special_tokens(true)
+        .with_masks(true)
+        .with_pieces(true)
+        .with_padding(
+            padding
+                .with_length(PadTo::Fixed(9))
+                .with_direction(Direction::Left),
+        );
+    let encoding = tokenizer
+        .encode_pair("a b", "c", &options, &mut scratch)
+        .unwrap();
+    assert_eq!(encoding.ids(), [1, 1, 0, 10, 876, 2, 2, 501, 2]);
+    let sequences: Vec<Option<usize>> = encoding.sequence_ids().collect();
+    assert_eq!(
+        sequences,
+        [
+            None,
+            None,
+            None,
+            Some(0),
+            Some(0),
+            None,
+            None,
+            Some(1),
+            None
+        ]
+    );
+    let positions = |positions| encoding.position_ids(positions).collect::<Vec<u32>>();
+    assert_eq!(positions(Positions::FromZero), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    // `create_position_ids_from_input_ids` of transformers with padding_idx 1.
+    assert_eq!(
+        positions(Positions::AfterPadding { pad_id: 1 }),
+        [1, 1, 2, 3, 4, 5, 6, 7, 8]
+    );
+    let owned = encoding.to_buf();
+    assert_eq!(owned.ids, encoding.ids());
+    assert_eq!(owned.pieces.len(), 9);
+    assert_eq!(owned.sequence_ids, sequences);
+}
