@@ -4,8 +4,11 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use trie_compiler::Options;
-use trie_runtime::{EncodeOptions, Image, OffsetUnit, Reference, Scratch, Tokenizer, Truncation};
-use trie_tests::hf_models::{Source, fairseq_shapes};
+use trie_runtime::{
+    Batch, BatchEncoder, EncodeOptions, Image, OffsetUnit, Reference, Scratch, StreamEncoder,
+    Tokenizer, Truncation,
+};
+use trie_tests::hf_models::{Source, fairseq_shapes, sentencepiece_shapes};
 use trie_tests::{corpus_dir, text_files, xlm_roberta};
 
 thread_local! {
@@ -89,33 +92,37 @@ fn a_warm_scratch_is_enough() {
     assert_eq!(before, (place(&mut scratch), scratch.allocated_bytes()));
 }
 
-/// Also where `tokenizers` works step by step: added tokens, normalizers, words. The normalization tables put
-/// runs of more than four combining marks on the heap; this pipeline has no such step.
+/// Also where `tokenizers` works step by step: added tokens, normalizers, words, decoders; with a limit, too.
 #[test]
 fn a_warm_scratch_is_enough_for_tokenizer_json() {
-    let source = Source::new("xlm-roberta", "fairseq");
     let texts = text_files(&corpus_dir());
     let options = EncodeOptions::default()
         .with_special_tokens(true)
         .with_pieces(true)
         .with_offsets(OffsetUnit::Bytes);
-    for document in fairseq_shapes(&source).into_iter().take(4) {
+    let limited = options.with_truncation(Truncation::new(100));
+    let published = fairseq_shapes(&Source::new("xlm-roberta", "fairseq"));
+    let small = sentencepiece_shapes(&Source::new("bytefb", "sentencepiece"));
+    for document in published.into_iter().take(4).chain(small) {
         let image = trie_compiler::compile(document.json.as_bytes(), &Options::default()).unwrap();
         let tokenizer = Tokenizer::new(Image::from_bytes(&image).unwrap());
         let mut scratch = Scratch::new();
-        let pass = |scratch: &mut Scratch| {
+        let mut ids = Vec::new();
+        let pass = |scratch: &mut Scratch, ids: &mut Vec<u32>| {
             for (_, text) in &texts {
-                let _ = tokenizer.encode(text, scratch);
+                ids.clear();
+                ids.extend(tokenizer.encode(text, scratch));
                 let _ = tokenizer.encode_with(text, &options, scratch).unwrap();
+                let _ = tokenizer.encode_with(text, &limited, scratch).unwrap();
+                let _ = tokenizer.decode(ids, scratch).unwrap();
             }
             let _ = tokenizer.encode_with(b"\x01a \xff", &options, scratch);
-            let _ = tokenizer.encode(
-                " <mask> a</s>\u{fb01} \u{301}\u{302}\u{303}\u{304}\u{305}",
-                scratch,
-            );
+            let marks = " <mask> a</s>\u{fb01} \u{301}\u{302}\u{303}\u{304}\u{305}\u{fdfa}";
+            let _ = tokenizer.encode(marks, scratch);
         };
-        pass(&mut scratch);
-        assert_eq!(allocations(|| pass(&mut scratch)), 0, "{}", document.name);
+        pass(&mut scratch, &mut ids);
+        let again = allocations(|| pass(&mut scratch, &mut ids));
+        assert_eq!(again, 0, "{}", document.name);
     }
 }
 
@@ -137,4 +144,48 @@ fn one_tokenizer_serves_all_threads() {
             });
         }
     });
+}
+
+#[test]
+fn a_warm_batch_encoder_is_enough() {
+    let tokenizer = xlm_roberta(Reference::SentencePiece023);
+    let texts: Vec<Vec<u8>> = text_files(&corpus_dir())
+        .into_iter()
+        .map(|(_, text)| text)
+        .collect();
+    let options = EncodeOptions::default()
+        .with_special_tokens(true)
+        .with_masks(true)
+        .with_truncation(Truncation::new(64))
+        .with_padding(tokenizer.padding().unwrap());
+    let (mut encoder, mut batch) = (BatchEncoder::new(), Batch::new());
+    let mut run = || {
+        encoder
+            .encode(&tokenizer, &texts, &options, &mut batch)
+            .unwrap()
+    };
+    run();
+    assert_eq!(allocations(run), 0);
+    assert_eq!(batch.columns(), Some(64));
+}
+
+#[test]
+fn a_warm_stream_and_a_count_are_enough() {
+    let tokenizer = xlm_roberta(Reference::SentencePiece023);
+    let texts = text_files(&corpus_dir());
+    let mut scratch = Scratch::new();
+    let mut stream = StreamEncoder::new(&tokenizer, &EncodeOptions::default());
+    let mut run = || {
+        let mut tokens = 0;
+        for (_, text) in &texts {
+            for chunk in text.chunks(1000) {
+                tokens += stream.push(chunk).len();
+            }
+            tokens += stream.finish().len();
+            tokens -= tokenizer.count_tokens(text, &mut scratch);
+        }
+        assert_eq!(tokens, 0);
+    };
+    run();
+    assert_eq!(allocations(run), 0);
 }
