@@ -7,6 +7,7 @@
 //! charsmap  its rule tables
 //! template  named templates of special tokens, as post (steps over ids) has them
 //! vocab     ids and path scores under the chosen numbering and reference
+//! plain     characters that normalization leaves as they are
 //! trie      the double array of 64-byte nodes
 //! writer    sections, checksums, bytes
 //! output    onto the disk, atomically
@@ -31,6 +32,7 @@ mod error;
 mod hf;
 mod model;
 mod output;
+mod plain;
 mod post;
 mod proto;
 mod template;
@@ -221,6 +223,14 @@ pub fn compile_with_progress(
         pipeline: None,
         template: options.template,
         post_processor: post::steps(&named.post_processor, None, named.padding.as_ref()),
+        plain_chars: plain::plain_chars(
+            parsed
+                .normalizer
+                .charsmap
+                .as_ref()
+                .map(charsmap::Charsmap::view),
+            &vocab.symbol_keys,
+        ),
     })
 }
 
@@ -279,5 +289,7 @@ fn compile_hf(
             model.truncation.as_ref(),
             model.padding.as_ref(),
         ),
+        // The steps of this reference look at graphemes.
+        plain_chars: Vec::new(),
     })
 }

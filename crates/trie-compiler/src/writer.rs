@@ -33,6 +33,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) pipeline: Option<&'a Sections>,
     pub(crate) template: Template,
     pub(crate) post_processor: Vec<Step>,
+    /// Empty: none.
+    pub(crate) plain_chars: Vec<u64>,
 }
 
 struct Section<'a> {
@@ -93,6 +95,10 @@ pub(crate) fn image(parts: &Parts<'_>) -> Result<Vec<u8>, CompileError> {
     if !parts.post_processor.is_empty() {
         let steps: &[u8] = bytemuck::cast_slice(&parts.post_processor);
         sections.push(Section::new(SectionKind::PostProcessor, steps));
+    }
+    if !parts.plain_chars.is_empty() {
+        let words: &[u8] = bytemuck::cast_slice(&parts.plain_chars);
+        sections.push(Section::new(SectionKind::PlainChars, words));
     }
     if let Some(symbols) = parts.symbols {
         push_nodes(&mut sections, SectionKind::SymbolNodes, symbols);

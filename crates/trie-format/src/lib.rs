@@ -50,6 +50,7 @@ pub use node::{MAX_PIECE_BYTES, NODE_LEN, Node};
 pub use pieces::PieceTable;
 pub use pipeline::PipelineView;
 pub use section::{
-    NODE_FILE_ALIGN, NODE_FILE_ALIGN_FROM, SECTION_ALIGN, SECTION_REQUIRED, SectionKind,
+    NODE_FILE_ALIGN, NODE_FILE_ALIGN_FROM, PLAIN_WORDS, SECTION_ALIGN, SECTION_REQUIRED,
+    SectionKind,
 };
 pub use view::{ImageView, ValidImage};

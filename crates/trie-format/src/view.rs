@@ -11,7 +11,7 @@ use crate::metadata::{ArchivedMetadata, ArchivedReference, MAX_METADATA, NO_ID, 
 use crate::node::{MAX_PIECE_BYTES, Node, validate_nodes};
 use crate::pieces::PieceTable;
 use crate::pipeline::{PipelineView, Step, validate_post_processor};
-use crate::section::{SECTION_ALIGN, SECTION_REQUIRED, SectionKind};
+use crate::section::{PLAIN_WORDS, SECTION_ALIGN, SECTION_REQUIRED, SectionKind};
 use crate::{checksum, metadata};
 
 /// An image whose header, section table and metadata are in order. The sections' contents are not
@@ -31,6 +31,7 @@ pub struct ImageView<'a> {
     nodes: &'a [Node],
     pipeline: Option<PipelineView<'a>>,
     post_processor: &'a [Step],
+    plain_chars: Option<&'a [u64; PLAIN_WORDS]>,
     added_nodes: Option<&'a [Node]>,
     normalized_added_nodes: Option<&'a [Node]>,
 }
@@ -283,6 +284,11 @@ impl<'a> ImageView<'a> {
             post_processor: sections
                 .optional_slice(SectionKind::PostProcessor)?
                 .unwrap_or_default(),
+            plain_chars: sections
+                .optional_slice::<u64>(SectionKind::PlainChars)?
+                .map(<&[u64; PLAIN_WORDS]>::try_from)
+                .transpose()
+                .map_err(|_| bad(SectionKind::PlainChars, 0, "there must be 65,536 bits"))?,
             added_nodes: sections.optional_slice(SectionKind::AddedNodes)?,
             normalized_added_nodes: sections.optional_slice(SectionKind::NormalizedAddedNodes)?,
         };
@@ -501,6 +507,14 @@ impl<'a> ImageView<'a> {
     #[must_use]
     pub fn post_processor(&self) -> &'a [Step] {
         self.post_processor
+    }
+
+    /// A bit for each character up to U+FFFF, by code point in words of 64 from the lowest bit on: set if the
+    /// character stays as it is, whatever follows it; of an ASCII character, if it does before another one and
+    /// at the end of a text.
+    #[must_use]
+    pub fn plain_chars(&self) -> Option<&'a [u64; PLAIN_WORDS]> {
+        self.plain_chars
     }
 
     /// The trie of the added tokens that are looked for in the text as it is.

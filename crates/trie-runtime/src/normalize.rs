@@ -8,7 +8,7 @@
 use trie_format::{CharsmapView, NormalizerFlags, ValidImage};
 
 use crate::origins::{Origins, Unnoted};
-use crate::plain::PlainAscii;
+use crate::plain::Plain;
 use crate::trie::Trie;
 use crate::utf8::{is_cut, valid_len};
 
@@ -40,17 +40,17 @@ pub(crate) struct Normalizer<'a> {
     charsmap: Option<CharsmapView<'a>>,
     symbols: Option<Trie<'a>>,
     flags: NormalizerFlags,
-    plain: PlainAscii,
+    plain: Plain<'a>,
 }
 
 impl<'a> Normalizer<'a> {
-    /// The image's normalizer, which copies characters of `plain` unseen.
-    pub(crate) fn new(image: &ValidImage<'a>, plain: PlainAscii) -> Self {
+    /// The image's normalizer.
+    pub(crate) fn new(image: &ValidImage<'a>) -> Self {
         Self {
             charsmap: image.charsmap(),
             symbols: Trie::symbols(image),
             flags: (&image.metadata().normalizer).into(),
-            plain,
+            plain: Plain::new(image),
         }
     }
 
@@ -60,7 +60,7 @@ impl<'a> Normalizer<'a> {
             charsmap: Some(image.denormalizer()?),
             symbols: None,
             flags: (&image.metadata().denormalizer).into(),
-            plain: PlainAscii::default(),
+            plain: Plain::NONE,
         })
     }
 
@@ -112,7 +112,7 @@ impl<'a> Normalizer<'a> {
         let mut after_space = progress.after_space;
         while !rest.is_empty() {
             if rest[0].is_ascii() {
-                let plain = self.plain.run_len::<LAST>(rest);
+                let plain = self.plain.ascii_run::<LAST>(rest);
                 if plain > 0 {
                     origins.run(at(rest), plain);
                     out.extend_from_slice(&rest[..plain]);
@@ -127,6 +127,18 @@ impl<'a> Normalizer<'a> {
                     }
                     rest = &rest[1..];
                     after_space = flags.remove_extra_whitespaces;
+                    continue;
+                }
+            } else {
+                let start = rest;
+                while let Some(len) = self.plain.char_len(rest) {
+                    origins.same(at(rest), len);
+                    rest = &rest[len..];
+                }
+                let plain = start.len() - rest.len();
+                if plain > 0 {
+                    out.extend_from_slice(&start[..plain]);
+                    after_space = false;
                     continue;
                 }
             }

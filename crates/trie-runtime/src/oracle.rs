@@ -96,7 +96,7 @@ pub fn stream<'t>(
     everything: bool,
 ) -> Streamed {
     let image = tokenizer.image().view();
-    let model = Model::new(image, tokenizer.plain());
+    let model = Model::new(image);
     let ask = Ask {
         spans: everything,
         offsets: everything,
@@ -141,7 +141,7 @@ pub fn limited(tokenizer: &Tokenizer, input: &[u8], limit: usize) -> (Streamed, 
     let mut work = crate::scratch::Work::default();
     let mut out = Sequence::default();
     let image = tokenizer.image().view();
-    crate::sp::encode::sequence(image, tokenizer.plain(), input, ask, &mut work, &mut out);
+    crate::sp::encode::sequence(image, input, ask, &mut work, &mut out);
     let texts = out.spans.iter().map(|&(start, end)| {
         let text = out.normalized.get(start..end);
         text.unwrap_or_default().to_vec()
@@ -160,5 +160,5 @@ pub fn limited(tokenizer: &Tokenizer, input: &[u8], limit: usize) -> (Streamed, 
 pub fn count(tokenizer: &Tokenizer, input: &[u8]) -> usize {
     let mut state = stream::Stream::default();
     let image = tokenizer.image().view();
-    stream::count(image, tokenizer.plain(), input, &mut state)
+    stream::count(image, input, &mut state)
 }

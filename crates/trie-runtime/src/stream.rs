@@ -151,7 +151,6 @@ impl<'t> StreamEncoder<'t> {
     fn feed(&mut self, piece: &[u8], last: bool) {
         let image = self.tokenizer.image().view();
         let Self {
-            tokenizer,
             ask,
             state,
             work,
@@ -163,7 +162,7 @@ impl<'t> StreamEncoder<'t> {
                 stream.push(image, &pipeline, piece, last, *ask, work, out);
             }
             (State::SentencePiece(stream), _) => {
-                let model = sp::model::Model::new(image, tokenizer.plain());
+                let model = sp::model::Model::new(image);
                 stream.push(&model, piece, last, *ask, out);
             }
             // The state was made for this very image.

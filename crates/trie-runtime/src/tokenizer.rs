@@ -11,7 +11,6 @@ use crate::error::{DecodeError, EncodeError};
 use crate::image::Image;
 use crate::normalize::Normalizer;
 use crate::options::{DecodeOptions, Direction, EncodeOptions, Padding, Truncation};
-use crate::plain::PlainAscii;
 use crate::scratch::{Scratch, Work};
 use crate::sequence::{Ask, Sequence};
 use crate::trie::Trie;
@@ -23,7 +22,6 @@ use crate::{hf, sp};
 #[derive(Debug, Clone)]
 pub struct Tokenizer {
     image: Arc<Image>,
-    plain: PlainAscii,
 }
 
 /// The ids of a model's special pieces, where it has them.
@@ -46,14 +44,8 @@ impl Tokenizer {
     /// A tokenizer over `image`. Constant time.
     #[must_use]
     pub fn new(image: Image) -> Self {
-        // The steps of the Hugging Face reference have no use for it.
-        let plain = match image.view().pipeline() {
-            Some(_) => PlainAscii::default(),
-            None => PlainAscii::new(image.view()),
-        };
         Self {
             image: Arc::new(image),
-            plain,
         }
     }
 
@@ -61,11 +53,6 @@ impl Tokenizer {
     #[must_use]
     pub fn image(&self) -> &Image {
         &self.image
-    }
-
-    /// What the normalizer need not look at.
-    pub(crate) fn plain(&self) -> PlainAscii {
-        self.plain
     }
 
     /// The ids of `input`, all of them, without special tokens, borrowed from `scratch`.
@@ -87,7 +74,7 @@ impl Tokenizer {
         let Scratch { work, first, .. } = scratch;
         match image.pipeline() {
             Some(pipeline) => hf::flow::count(image, &pipeline, input, work, first),
-            None => sp::stream::count(image, self.plain, input, &mut work.stream),
+            None => sp::stream::count(image, input, &mut work.stream),
         }
     }
 
@@ -279,7 +266,7 @@ impl Tokenizer {
         let image = self.image.view();
         match image.pipeline() {
             Some(pipeline) => hf::encode::sequence(image, &pipeline, input, ask, work, out),
-            None => sp::encode::sequence(image, self.plain, input, ask, work, out),
+            None => sp::encode::sequence(image, input, ask, work, out),
         }
     }
 
@@ -291,7 +278,7 @@ impl Tokenizer {
             let image = self.image.view();
             return hf::encode::normalize_only(image, &pipeline, input.as_ref(), &mut scratch.work);
         }
-        Normalizer::new(self.image.view(), self.plain).normalize(input.as_ref(), &mut scratch.text);
+        Normalizer::new(self.image.view()).normalize(input.as_ref(), &mut scratch.text);
         &scratch.text
     }
 

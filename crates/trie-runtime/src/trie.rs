@@ -51,11 +51,6 @@ impl<'a> Trie<'a> {
         self.max_bytes
     }
 
-    /// Whether some text of the trie begins with `byte`.
-    pub(crate) fn has_child(&self, byte: u8) -> bool {
-        self.nodes.first().is_some_and(|root| root.has_child(byte))
-    }
-
     /// Calls `found` with the length in bytes and the node of every text of the trie that `input`
     /// begins with, shortest first.
     ///

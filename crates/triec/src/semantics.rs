@@ -215,6 +215,48 @@ pub(crate) fn special_ids(image: &ValidImage<'_>, tokenizer: &Tokenizer) -> Find
     Ok(format!("special ids: {}", present.join(", ")))
 }
 
+/// No rule and no symbol begins with a character that is said to stay as it is.
+pub(crate) fn plain_chars(image: &ValidImage<'_>, _: &Tokenizer) -> Finding {
+    let Some(words) = image.plain_chars() else {
+        return Ok("plain characters: none stated".into());
+    };
+    let mut count = 0;
+    for code in 0..0x1_0000u32 {
+        let is_set = words
+            .get(code as usize / 64)
+            .is_some_and(|word| word >> (code % 64) & 1 != 0);
+        if !is_set {
+            continue;
+        }
+        count += 1;
+        let wrong = |what: &str| Err(format!("U+{code:04X} is said to be plain, but {what}"));
+        let Some(character) = char::from_u32(code) else {
+            return wrong("is no character");
+        };
+        let mut buffer = [0; 4];
+        let bytes = character.encode_utf8(&mut buffer).as_bytes();
+        let meets_symbol = image.symbol_nodes().is_some_and(|nodes| {
+            (1..=bytes.len()).any(|len| match walk(nodes, &bytes[..len]) {
+                Some(node) => node.id != NO_ID || len == bytes.len(),
+                None => false,
+            })
+        });
+        if meets_symbol {
+            return wrong("a user-defined symbol begins with it");
+        }
+        if let Some(map) = image.charsmap() {
+            let goes_on = match bytes {
+                [first] => (0..0x80).any(|second| map.may_begin_with(&[*first, second])),
+                _ => map.may_begin_with(bytes),
+            };
+            if goes_on || map.longest_match(bytes).is_some() {
+                return wrong("a rule begins with it");
+            }
+        }
+    }
+    Ok(format!("plain characters: {count} as the rules have them"))
+}
+
 /// The post-processor's steps have known flags, at most one of each kind where one is all that counts, and no
 /// more operands than they use.
 pub(crate) fn post_processor(image: &ValidImage<'_>, _: &Tokenizer) -> Finding {

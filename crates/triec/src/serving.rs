@@ -29,9 +29,9 @@ pub(crate) struct ServingArgs {
     /// The end that is cut off
     #[arg(long, value_enum)]
     direction: Option<DirectionArg>,
-    /// Fill up to the longest text of the batch, or to so many ids; `none` also where a tokenizer.json says
-    /// otherwise
-    #[arg(long, value_name = "longest|none|IDS", value_parser = PadArg::parse)]
+    /// Fill up to the longest text of the batch, to the greatest length of truncation, or to so many ids; `none`
+    /// also where a tokenizer.json says otherwise
+    #[arg(long, value_name = "longest|max_length|none|IDS", value_parser = PadArg::parse)]
     pad: Option<PadArg>,
     /// The padding id [default: the image's]
     #[arg(long, value_name = "ID", requires = "pad")]
@@ -109,10 +109,13 @@ impl Field {
 #[value(rename_all = "snake_case")]
 enum TruncationArg {
     /// The longer text of a pair, then both
+    #[value(alias = "longest-first")]
     LongestFirst,
     /// The first; the second is kept whole
+    #[value(alias = "only-first")]
     OnlyFirst,
     /// The second; the first is kept whole
+    #[value(alias = "only-second")]
     OnlySecond,
     /// Nothing
     None,
@@ -139,6 +142,7 @@ impl From<DirectionArg> for Direction {
 enum PadArg {
     None,
     Longest,
+    MaxLength,
     Fixed(usize),
 }
 
@@ -147,10 +151,11 @@ impl PadArg {
         match text {
             "none" => Ok(Self::None),
             "longest" => Ok(Self::Longest),
+            "max_length" | "max-length" => Ok(Self::MaxLength),
             number => number
                 .parse()
                 .map(Self::Fixed)
-                .map_err(|_| "give `longest`, `none` or a number of ids".into()),
+                .map_err(|_| "give `longest`, `max_length`, `none` or a number of ids".into()),
         }
     }
 }
@@ -220,6 +225,16 @@ impl ServingArgs {
             Some(PadArg::None) => return Ok(Setting::Off),
             Some(PadArg::Longest) => PadTo::Longest,
             Some(PadArg::Fixed(length)) => PadTo::Fixed(length),
+            Some(PadArg::MaxLength) => {
+                let stated = tokenizer.truncation().map(|stated| stated.max_length);
+                let Some(length) = self.max_length.or(stated) else {
+                    return Err(CliError::Usage(
+                        "the image states no truncation to fill up to: give --max-length too"
+                            .into(),
+                    ));
+                };
+                PadTo::Fixed(length)
+            }
         };
         let stated = tokenizer.padding();
         let id = self.pad_id.or(stated.map(|padding| padding.id));

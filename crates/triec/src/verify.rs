@@ -46,6 +46,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), CliError> {
             semantics::pieces,
             semantics::look_ups,
             semantics::special_ids,
+            semantics::plain_chars,
             semantics::post_processor,
         ],
         Some(_) => &[

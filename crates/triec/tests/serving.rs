@@ -139,6 +139,16 @@ fn texts_are_filled_up_to_the_longest_of_their_batch() {
         "7 7 7 10\n7 10 876 501\n7 7 10 876\n"
     );
     assert_eq!(run(&["encode", "--pad", "3", "a"]).text(), "10 1 1\n");
+    let cut = [
+        "encode",
+        "--pad",
+        "max_length",
+        "--max-length",
+        "2",
+        "a",
+        "a b c",
+    ];
+    assert_eq!(run(&cut).text(), "10 1\n10 876\n");
 }
 
 #[test]
@@ -179,6 +189,7 @@ fn what_does_not_fit_is_said_in_one_line() {
     run(&["encode", "--fields", "ids", "x"]).fails(2, &["--jsonl"]);
     run(&["encode", "--jsonl", "--fields", "idz", "x"]).fails(2, &["idz"]);
     run(&["encode", "--pad", "most", "x"]).fails(2, &["longest"]);
+    run(&["encode", "--pad", "max_length", "x"]).fails(2, &["--max-length"]);
     run(&["encode", "--pad-id", "3", "x"]).fails(2, &["--pad"]);
     run(&["encode", "--threads", "0", "x"]).fails(2, &["--threads"]);
     run(&["encode", "--special", "--max-length", "1", "x"]).fails(3, &["special tokens"]);

@@ -5,7 +5,6 @@ use trie_format::{NO_ID, Reference, ValidImage};
 use super::model::Model;
 use super::stream::Stream;
 use crate::normalize::Normalizer;
-use crate::plain::PlainAscii;
 use crate::scratch::Work;
 use crate::sequence::{Ask, Sequence};
 use crate::trie::Trie;
@@ -18,7 +17,6 @@ const GREATEST_BLOCK: usize = 16 << 10;
 /// Encodes `input` into `out`.
 pub(crate) fn sequence(
     image: &ValidImage<'_>,
-    plain: PlainAscii,
     input: &[u8],
     ask: Ask,
     work: &mut Work,
@@ -26,11 +24,11 @@ pub(crate) fn sequence(
 ) {
     out.clear();
     if ask.spans || ask.offsets || ask.limit != usize::MAX {
-        let model = Model::new(image, plain);
+        let model = Model::new(image);
         in_blocks(&model, input, ask, &mut work.stream, out);
         return;
     }
-    Normalizer::new(image, plain).normalize(input, &mut out.normalized);
+    Normalizer::new(image).normalize(input, &mut out.normalized);
     segment_normalized(image, work, out);
 }
 

@@ -4,7 +4,6 @@ use trie_format::{Reference, ValidImage};
 
 use super::tokens::{Fuse, Sink, Source, UnknownPieces};
 use crate::normalize::Normalizer;
-use crate::plain::PlainAscii;
 use crate::segment::Window;
 use crate::trie::Trie;
 use crate::viterbi::{Mixed, Single, UnkScore};
@@ -20,9 +19,9 @@ pub(crate) struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    pub(crate) fn new(image: &ValidImage<'a>, plain: PlainAscii) -> Self {
+    pub(crate) fn new(image: &ValidImage<'a>) -> Self {
         Self {
-            normalizer: Normalizer::new(image, plain),
+            normalizer: Normalizer::new(image),
             trie: Trie::pieces(image),
             unk: UnkScore::new(image),
             unknown: UnknownPieces::new(image),

@@ -12,7 +12,6 @@ use super::model::Model;
 use super::tokens::{Count, Full, Fuse, Sink, Source};
 use crate::normalize::{Normalizer, Progress};
 use crate::origins::{Noted, Unnoted};
-use crate::plain::PlainAscii;
 use crate::segment::Window;
 use crate::sequence::{Ask, Sequence};
 
@@ -214,14 +213,9 @@ impl Trailing {
 }
 
 /// How many tokens `input` has.
-pub(crate) fn count(
-    image: &ValidImage<'_>,
-    plain: PlainAscii,
-    input: &[u8],
-    stream: &mut Stream,
-) -> usize {
+pub(crate) fn count(image: &ValidImage<'_>, input: &[u8], stream: &mut Stream) -> usize {
     let mut count = Count(0);
     stream.begin();
-    stream.push_to(&Model::new(image, plain), input, true, false, &mut count);
+    stream.push_to(&Model::new(image), input, true, false, &mut count);
     count.0
 }
