@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use trie_compiler::Options;
 use trie_runtime::{EncodeOptions, Image, OffsetUnit, Reference, Scratch, Tokenizer, Truncation};
-use trie_tests::hf_models::{Source, fairseq_shapes};
+use trie_tests::hf_models::{Source, fairseq_shapes, sentencepiece_shapes};
 use trie_tests::{corpus_dir, text_files, xlm_roberta};
 
 thread_local! {
@@ -89,33 +89,45 @@ fn a_warm_scratch_is_enough() {
     assert_eq!(before, (place(&mut scratch), scratch.allocated_bytes()));
 }
 
-/// Also where `tokenizers` works step by step: added tokens, normalizers, words. The normalization tables put
-/// runs of more than four combining marks on the heap; this pipeline has no such step.
+/// Also where `tokenizers` works step by step: added tokens, normalizers, words, decoders; with a limit, too.
+/// Only the Unicode normalization tables put runs of more than four combining marks, and characters that become
+/// more than four, on the heap.
 #[test]
 fn a_warm_scratch_is_enough_for_tokenizer_json() {
-    let source = Source::new("xlm-roberta", "fairseq");
     let texts = text_files(&corpus_dir());
     let options = EncodeOptions::default()
         .with_special_tokens(true)
         .with_pieces(true)
         .with_offsets(OffsetUnit::Bytes);
-    for document in fairseq_shapes(&source).into_iter().take(4) {
+    let limited = options.with_truncation(Truncation::new(100));
+    let published = fairseq_shapes(&Source::new("xlm-roberta", "fairseq"));
+    let small = sentencepiece_shapes(&Source::new("bytefb", "sentencepiece"));
+    for document in published.into_iter().take(4).chain(small) {
         let image = trie_compiler::compile(document.json.as_bytes(), &Options::default()).unwrap();
         let tokenizer = Tokenizer::new(Image::from_bytes(&image).unwrap());
+        // There are such runs in a few of the texts.
+        let has_forms = document.json.contains("\"NFKD\"");
+        let marks = " <mask> a</s>\u{fb01} \u{301}\u{302}\u{303}\u{304}\u{305}";
+        let others = [&b"\x01a \xff"[..], marks.as_bytes()];
         let mut scratch = Scratch::new();
-        let pass = |scratch: &mut Scratch| {
-            for (_, text) in &texts {
-                let _ = tokenizer.encode(text, scratch);
-                let _ = tokenizer.encode_with(text, &options, scratch).unwrap();
-            }
-            let _ = tokenizer.encode_with(b"\x01a \xff", &options, scratch);
-            let _ = tokenizer.encode(
-                " <mask> a</s>\u{fb01} \u{301}\u{302}\u{303}\u{304}\u{305}",
-                scratch,
-            );
+        let mut ids = Vec::new();
+        let mut pass = |text: &[u8], scratch: &mut Scratch| {
+            ids.clear();
+            ids.extend(tokenizer.encode(text, scratch));
+            let _ = tokenizer.encode_with(text, &options, scratch).unwrap();
+            let _ = tokenizer.encode_with(text, &limited, scratch).unwrap();
+            let _ = tokenizer.decode(&ids, scratch).unwrap();
         };
-        pass(&mut scratch);
-        assert_eq!(allocations(|| pass(&mut scratch)), 0, "{}", document.name);
+        let inputs = texts.iter().map(|(_, text)| &text[..]).chain(others);
+        // Buffers take turns: the largest text has to have met each of them.
+        for _ in 0..3 {
+            inputs.clone().for_each(|text| pass(text, &mut scratch));
+        }
+        let again: Vec<&[u8]> = inputs
+            .filter(|text| allocations(|| pass(text, &mut scratch)) > 0)
+            .collect();
+        let most = if has_forms { 5 } else { 0 };
+        assert!(again.len() <= most, "{}: {}", document.name, again.len());
     }
 }
 

@@ -148,6 +148,7 @@ fn precompiled<T: Track>(charsmap: CharsmapView<'_>, text: &str, track: &mut T, 
     }
     let rest = replacements.finish();
     track.keep_late(rest);
+    track.give_back(late);
 }
 
 /// Follows the changes of [`precompiled`]: what a longer text loses counts for the character before, and at

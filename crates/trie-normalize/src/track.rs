@@ -22,8 +22,11 @@ pub trait Track {
     fn resume(&mut self, text: &str, at: usize);
 
     /// Characters of the text before that a step has not come to, as it is late (see [`Track::keep_late`]);
-    /// they stand before the text now.
+    /// they stand before the text now. [`Track::give_back`] takes the memory.
     fn take_late(&mut self) -> String;
+
+    /// What [`Track::take_late`] returned is of no use any more.
+    fn give_back(&mut self, late: String);
 
     /// The step is at the end of the text, but has not come to `late`: its last characters.
     ///
@@ -90,6 +93,8 @@ impl Track for Prefix {
         String::new()
     }
 
+    fn give_back(&mut self, _late: String) {}
+
     fn keep_late(&mut self, _late: &str) {}
 
     fn append(&mut self, _whole: &Self, _start: usize, _end: usize) {}
@@ -150,6 +155,7 @@ pub struct Alignments {
     single: Vec<usize>,
     /// Characters that Precompiled has not come to, and where they come from.
     late: String,
+    spare: String,
     late_ranges: Vec<(usize, usize)>,
 }
 
@@ -180,6 +186,7 @@ impl Alignments {
         (self.before.capacity() + self.after.capacity()) * size_of::<(usize, usize)>()
             + self.single.capacity() * size_of::<usize>()
             + self.late.capacity()
+            + self.spare.capacity()
             + self.late_ranges.capacity() * size_of::<(usize, usize)>()
     }
 }
@@ -203,10 +210,18 @@ impl Track for Alignments {
     }
 
     fn take_late(&mut self) -> String {
-        if !self.late.is_empty() {
-            self.before.splice(0..0, self.late_ranges.drain(..));
+        if self.late.is_empty() {
+            return String::new();
         }
-        std::mem::take(&mut self.late)
+        self.before.splice(0..0, self.late_ranges.drain(..));
+        std::mem::replace(&mut self.late, std::mem::take(&mut self.spare))
+    }
+
+    fn give_back(&mut self, late: String) {
+        if late.capacity() > 0 {
+            self.spare = late;
+            self.spare.clear();
+        }
     }
 
     fn keep_late(&mut self, late: &str) {

@@ -282,40 +282,6 @@ impl Tokenizer {
         }
     }
 
-    /// For tests: the ids, offsets in bytes and texts of the tokens of a text in chunks, under the Hugging Face
-    /// reference, and how many of them were final before its end.
-    #[doc(hidden)]
-    pub fn __in_chunks<'c>(
-        &self,
-        chunks: impl Iterator<Item = &'c [u8]>,
-        special_tokens_as_text: bool,
-    ) -> (Vec<u32>, Vec<(usize, usize)>, Vec<Vec<u8>>, usize) {
-        let mut early = 0;
-        let (mut work, mut out) = (Work::default(), Sequence::default());
-        let (mut ids, mut offsets, mut texts) = (Vec::new(), Vec::new(), Vec::new());
-        let image = self.image.view();
-        let Some(pipeline) = image.pipeline() else {
-            return (ids, offsets, texts, early);
-        };
-        let ask = Ask {
-            special_tokens_as_text,
-            offsets: true,
-            ..Ask::IDS
-        };
-        let mut stream = hf::flow::Stream::default();
-        let chunks = chunks.map(|chunk| (chunk, false)).chain([(&b""[..], true)]);
-        for (chunk, last) in chunks {
-            early = ids.len();
-            stream.push(image, &pipeline, chunk, last, ask, &mut work, &mut out);
-            ids.extend(&out.ids);
-            offsets.extend(&out.offsets);
-            let texts_of = |&(start, end): &(usize, usize)| out.normalized[start..end].to_vec();
-            texts.extend(out.spans.iter().map(texts_of));
-            out.clear();
-        }
-        (ids, offsets, texts, early)
-    }
-
     /// `input` as the model sees it, borrowed from `scratch`. Under the Hugging Face reference: what the
     /// normalizer makes of it, before added tokens are looked for and words are split.
     #[must_use]
@@ -354,7 +320,8 @@ impl Tokenizer {
     ) -> Result<&'s [u8], DecodeError> {
         let image = self.image.view();
         if let Some(pipeline) = image.pipeline() {
-            return hf::decode::decode_ids(image, &pipeline, ids, options, &mut scratch.raw);
+            let (lists, out) = (&mut scratch.work.steps.decode, &mut scratch.raw);
+            return hf::decode::decode_ids(image, &pipeline, ids, options, lists, out);
         }
         let mut decoder = Decoder::new(*image, &mut scratch.raw);
         for &id in ids {
@@ -374,7 +341,8 @@ impl Tokenizer {
     ) -> &'s [u8] {
         let image = self.image.view();
         if let Some(pipeline) = image.pipeline() {
-            return hf::decode::decode_pieces(&pipeline, pieces, &mut scratch.raw);
+            let (lists, out) = (&mut scratch.work.steps.decode, &mut scratch.raw);
+            return hf::decode::decode_pieces(&pipeline, pieces, lists, out);
         }
         let mut decoder = Decoder::new(*image, &mut scratch.raw);
         for piece in pieces {

@@ -234,7 +234,7 @@ pub(crate) fn extend<A: Arithmetic>(
 }
 
 #[inline(always)]
-fn relax<A: Arithmetic>(cell: &mut Cell<A::Score>, sum: A::Sum, len: usize, id: u32) {
+pub(crate) fn relax<A: Arithmetic>(cell: &mut Cell<A::Score>, sum: A::Sum, len: usize, id: u32) {
     // A sum that has overflowed is not better than an unreached position, but reaches it all the same.
     if A::is_better(sum, cell.score) || cell.len == 0 {
         *cell = Cell {

@@ -8,7 +8,7 @@ use trie_format::{PieceType, PipelineView, ValidImage};
 use crate::error::DecodeError;
 use crate::options::DecodeOptions;
 
-use trie_normalize::{pattern_of, replace, str_of};
+use trie_normalize::{Pattern, pattern_of, replace, str_of};
 
 /// A list of token texts in one buffer.
 #[derive(Debug, Default)]
@@ -26,6 +26,12 @@ impl Tokens {
 
     pub(super) fn push(&mut self, token: &str) {
         self.text.push_str(token);
+        self.ends.push(self.text.len());
+    }
+
+    /// Pushes `token` with every occurrence of `pattern` as `content`.
+    fn push_replaced(&mut self, token: &str, pattern: Pattern<'_>, content: &str) {
+        replace(token, pattern, content, &mut self.text);
         self.ends.push(self.text.len());
     }
 
@@ -53,44 +59,73 @@ pub(super) fn token_text<'a>(
     Ok((!is_skipped).then(|| String::from_utf8_lossy(text)))
 }
 
+/// What decoding works in.
+#[derive(Debug, Default)]
+pub(crate) struct Lists {
+    /// The tokens at hand, and those that a step is writing.
+    tokens: Tokens,
+    next: Tokens,
+    /// A run of byte tokens.
+    bytes: Vec<u8>,
+}
+
+impl Lists {
+    pub(super) fn allocated_bytes(&self) -> usize {
+        let ends = self.tokens.ends.capacity() + self.next.ends.capacity();
+        self.tokens.text.capacity()
+            + self.next.text.capacity()
+            + self.bytes.capacity()
+            + ends * size_of::<usize>()
+    }
+}
+
 /// The text of `ids` in `out`.
 pub(crate) fn decode_ids<'o>(
     image: &ValidImage<'_>,
     pipeline: &PipelineView<'_>,
     ids: &[u32],
     options: &DecodeOptions,
+    lists: &mut Lists,
     out: &'o mut Vec<u8>,
 ) -> Result<&'o [u8], DecodeError> {
-    let mut tokens = Tokens::default();
+    lists.tokens.clear();
     for &id in ids {
         if let Some(token) = token_text(image, id, options)? {
-            tokens.push(&token);
+            lists.tokens.push(&token);
         }
     }
-    Ok(decode(pipeline, tokens, out))
+    Ok(decode(pipeline, lists, out))
 }
 
 /// The text of tokens in `out`.
 pub(crate) fn decode_pieces<'o, Piece: AsRef<[u8]>>(
     pipeline: &PipelineView<'_>,
     pieces: impl IntoIterator<Item = Piece>,
+    lists: &mut Lists,
     out: &'o mut Vec<u8>,
 ) -> &'o [u8] {
-    let mut tokens = Tokens::default();
+    lists.tokens.clear();
     for piece in pieces {
-        tokens.push(&String::from_utf8_lossy(piece.as_ref()));
+        lists.tokens.push(&String::from_utf8_lossy(piece.as_ref()));
     }
-    decode(pipeline, tokens, out)
+    decode(pipeline, lists, out)
 }
 
-/// Puts into `out` what the decoder steps make of `tokens`. Without a decoder, they are joined by spaces.
-fn decode<'o>(pipeline: &PipelineView<'_>, mut tokens: Tokens, out: &'o mut Vec<u8>) -> &'o [u8] {
+/// Puts into `out` what the decoder steps make of the tokens at hand. Without a decoder, they are joined by
+/// spaces.
+fn decode<'o>(pipeline: &PipelineView<'_>, lists: &mut Lists, out: &'o mut Vec<u8>) -> &'o [u8] {
     out.clear();
+    let Lists {
+        tokens,
+        next,
+        bytes,
+    } = lists;
     let mut decoded = false;
     for step in pipeline.steps() {
-        if let Some(next) = decode_step(pipeline, step, &tokens) {
+        next.clear();
+        if decode_step(pipeline, step, tokens, next, bytes) {
             decoded = true;
-            tokens = next;
+            std::mem::swap(tokens, next);
         }
     }
     for (i, token) in tokens.iter().enumerate() {
@@ -102,33 +137,37 @@ fn decode<'o>(pipeline: &PipelineView<'_>, mut tokens: Tokens, out: &'o mut Vec<
     out
 }
 
-/// The tokens after `step`, if it is a decoder step.
-fn decode_step(pipeline: &PipelineView<'_>, step: &Step, tokens: &Tokens) -> Option<Tokens> {
-    let mut next = Tokens::default();
+/// Puts the tokens after `step` into `next`, if it is a decoder step.
+fn decode_step(
+    pipeline: &PipelineView<'_>,
+    step: &Step,
+    tokens: &Tokens,
+    next: &mut Tokens,
+    bytes: &mut Vec<u8>,
+) -> bool {
     let text = str_of(pipeline.step_text(step));
-    match StepKind::from_number(step.kind)? {
-        StepKind::DecodeMetaspace => {
+    match StepKind::from_number(step.kind) {
+        Some(StepKind::DecodeMetaspace) => {
             for (i, token) in tokens.iter().enumerate() {
                 let space = if i == 0 && step.flags != 2 { "" } else { " " };
-                next.push(&token.replace(text, space));
+                next.push_replaced(token, Pattern::Literal(text), space);
             }
         }
-        StepKind::DecodeReplaceLiteral | StepKind::DecodeReplaceRun => {
+        Some(StepKind::DecodeReplaceLiteral | StepKind::DecodeReplaceRun) => {
             for token in tokens.iter() {
-                replace(token, pattern_of(pipeline, step), text, &mut next.text);
-                next.ends.push(next.text.len());
+                next.push_replaced(token, pattern_of(pipeline, step), text);
             }
         }
-        StepKind::DecodeStrip => {
+        Some(StepKind::DecodeStrip) => {
             for token in tokens.iter() {
                 next.push(strip(token, text, step.n[0], step.n[1]));
             }
         }
-        StepKind::DecodeByteFallback => byte_fallback(tokens, &mut next),
-        StepKind::DecodeFuse => next.push(&tokens.text),
-        _ => return None,
+        Some(StepKind::DecodeByteFallback) => byte_fallback(tokens, next, bytes),
+        Some(StepKind::DecodeFuse) => next.push(&tokens.text),
+        _ => return false,
     }
-    Some(next)
+    true
 }
 
 /// Strips `content` up to `start` times from the beginning and up to `stop` times from the end of what the
@@ -161,8 +200,8 @@ pub(super) fn byte_of(token: &str) -> Option<u8> {
 }
 
 /// Runs of byte tokens become one token of their text, or one U+FFFD for each byte if they are no UTF-8.
-fn byte_fallback(tokens: &Tokens, next: &mut Tokens) {
-    let mut bytes = Vec::new();
+fn byte_fallback(tokens: &Tokens, next: &mut Tokens, bytes: &mut Vec<u8>) {
+    bytes.clear();
     let flush = |bytes: &mut Vec<u8>, next: &mut Tokens| {
         match std::str::from_utf8(bytes) {
             Ok("") => {}
@@ -175,10 +214,10 @@ fn byte_fallback(tokens: &Tokens, next: &mut Tokens) {
         match byte_of(token) {
             Some(byte) => bytes.push(byte),
             None => {
-                flush(&mut bytes, next);
+                flush(bytes, next);
                 next.push(token);
             }
         }
     }
-    flush(&mut bytes, next);
+    flush(bytes, next);
 }

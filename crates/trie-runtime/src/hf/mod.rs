@@ -63,6 +63,8 @@ pub(crate) struct Buffers {
     pub(crate) repaired: repair::Repaired,
     /// Where texts come from, if that is asked for.
     pub(crate) alignments: Tracks<Alignments>,
+    /// Tokens on their way to text.
+    pub(crate) decode: decode::Lists,
     /// A text that is not encoded whole.
     pub(crate) flow: flow::Flow,
     /// The text at hand, and the one that a step is writing.
@@ -83,6 +85,7 @@ impl Buffers {
         self.repaired.allocated_bytes()
             + self.alignments.allocated_bytes()
             + self.flow.allocated_bytes()
+            + self.decode.allocated_bytes()
             + self.text.capacity()
             + self.next_text.capacity()
             + self.normalized.capacity()
