@@ -60,20 +60,7 @@ impl Pair {
             truncation.max_length.checked_sub(specials)?;
             reference.with_truncation(Some(theirs(truncation))).ok()?;
         }
-        reference.with_padding(case.padding.as_ref().map(|padding| PaddingParams {
-            strategy: match padding.to {
-                PadTo::Fixed(length) => PaddingStrategy::Fixed(length),
-                _ => PaddingStrategy::BatchLongest,
-            },
-            direction: match padding.direction {
-                Direction::Left => PaddingDirection::Left,
-                Direction::Right => PaddingDirection::Right,
-            },
-            pad_to_multiple_of: Some(padding.multiple_of),
-            pad_id: padding.id,
-            pad_type_id: padding.type_id,
-            pad_token: String::new(),
-        }));
+        reference.with_padding(case.padding.as_ref().map(their_padding));
         let found = catch_unwind(AssertUnwindSafe(|| {
             let encode = |text: &str| self.bare.encode(text, false).ok();
             let second = match &case.second {
@@ -131,6 +118,23 @@ impl Pair {
 
 fn fail(name: &str, case: &Case, what: &str) -> TestCaseError {
     TestCaseError::fail(format!("{name}: {case:?}\n{what}"))
+}
+
+fn their_padding(padding: &Padding) -> PaddingParams {
+    PaddingParams {
+        strategy: match padding.to {
+            PadTo::Fixed(length) => PaddingStrategy::Fixed(length),
+            _ => PaddingStrategy::BatchLongest,
+        },
+        direction: match padding.direction {
+            Direction::Left => PaddingDirection::Left,
+            Direction::Right => PaddingDirection::Right,
+        },
+        pad_to_multiple_of: Some(padding.multiple_of),
+        pad_id: padding.id,
+        pad_type_id: padding.type_id,
+        pad_token: String::new(),
+    }
 }
 
 fn theirs(truncation: &Truncation) -> TruncationParams {
@@ -370,21 +374,7 @@ fn batches_are_the_crates_for_any_number_of_threads() {
                 .map(|text| reference.encode(text.as_str(), special).unwrap())
                 .collect();
             if let Some(padding) = &padding {
-                let params = PaddingParams {
-                    strategy: match padding.to {
-                        PadTo::Fixed(length) => PaddingStrategy::Fixed(length),
-                        _ => PaddingStrategy::BatchLongest,
-                    },
-                    direction: match padding.direction {
-                        Direction::Left => PaddingDirection::Left,
-                        Direction::Right => PaddingDirection::Right,
-                    },
-                    pad_to_multiple_of: Some(padding.multiple_of),
-                    pad_id: padding.id,
-                    pad_type_id: padding.type_id,
-                    pad_token: String::new(),
-                };
-                tokenizers::pad_encodings(&mut expected, &params).unwrap();
+                tokenizers::pad_encodings(&mut expected, &their_padding(padding)).unwrap();
             }
             prop_assert_eq!(batches[0].len(), texts.len());
             for (row, theirs) in batches[0].rows().zip(&expected) {
@@ -397,4 +387,122 @@ fn batches_are_the_crates_for_any_number_of_threads() {
             Ok(())
         })
         .unwrap();
+}
+
+/// What a file says of truncation and padding is done unless the caller says otherwise.
+#[test]
+fn a_files_own_truncation_and_padding_are_done() {
+    let documents = sentencepiece_shapes(&Source::new("trained", "sentencepiece"));
+    let blocks = [
+        (
+            serde_json::json!({"direction": "Right", "max_length": 12, "strategy": "LongestFirst", "stride": 0}),
+            serde_json::json!({
+                "strategy": "BatchLongest", "direction": "Right", "pad_to_multiple_of": 8, "pad_id": 0,
+                "pad_type_id": 0, "pad_token": "<pad>"
+            }),
+        ),
+        (
+            serde_json::json!({"direction": "Left", "max_length": 6, "strategy": "OnlyFirst", "stride": 0}),
+            serde_json::json!({
+                "strategy": {"Fixed": 10}, "direction": "Left", "pad_to_multiple_of": null, "pad_id": 1,
+                "pad_type_id": 3, "pad_token": "<pad>"
+            }),
+        ),
+        (serde_json::Value::Null, serde_json::Value::Null),
+    ];
+    let texts = [
+        "",
+        "a",
+        "abc de fgh",
+        "the quick brown fox jumps over the lazy dog and on it goes",
+    ];
+    let mut scratch = Scratch::new();
+    for document in &documents {
+        for (truncation, padding) in &blocks {
+            let mut file: serde_json::Value = serde_json::from_str(&document.json).unwrap();
+            file["truncation"] = truncation.clone();
+            file["padding"] = padding.clone();
+            let json = file.to_string();
+            let name = &document.name;
+            let theirs = tokenizers::Tokenizer::from_bytes(&json).unwrap();
+            let image = trie_compiler::compile(json.as_bytes(), &Default::default())
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+            let ours = Tokenizer::new(Image::from_bytes(&image).unwrap());
+            for special in [false, true] {
+                let options = EncodeOptions::default()
+                    .with_special_tokens(special)
+                    .with_masks(true)
+                    .with_offsets(OffsetUnit::Bytes);
+                for text in texts {
+                    let expected = theirs.encode(text, special).unwrap();
+                    let found = ours.encode_with(text, &options, &mut scratch).unwrap();
+                    same(&expected, &found)
+                        .unwrap_or_else(|what| panic!("{name} {text:?} {special}: {what}"));
+                }
+                let mut batch = Batch::new();
+                BatchEncoder::new()
+                    .encode(&ours, &texts, &options, &mut batch)
+                    .unwrap();
+                let expected = theirs.encode_batch(texts.to_vec(), special).unwrap();
+                for (row, theirs) in batch.rows().zip(&expected) {
+                    assert_eq!(row.ids, theirs.get_ids(), "{name}");
+                    assert_eq!(row.attention_mask, theirs.get_attention_mask(), "{name}");
+                    assert_eq!(row.type_ids, theirs.get_type_ids(), "{name}");
+                    assert_eq!(row.offsets, theirs.get_offsets(), "{name}");
+                }
+                // All of the text's ids, whatever the file says.
+                let all = ours.encode(texts[3], &mut scratch).len();
+                assert!(all > 12, "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn positions_and_sequences_are_numbered() {
+    use trie_runtime::{Positions, Reference};
+
+    let tokenizer = trie_tests::xlm_roberta(Reference::SentencePiece023);
+    let mut scratch = Scratch::new();
+    let padding = tokenizer.padding().expect("the model has a padding piece");
+    assert_eq!((padding.id, padding.direction), (1, Direction::Right));
+    let options = EncodeOptions::default()
+        .with_special_tokens(true)
+        .with_masks(true)
+        .with_pieces(true)
+        .with_padding(
+            padding
+                .with_length(PadTo::Fixed(9))
+                .with_direction(Direction::Left),
+        );
+    let encoding = tokenizer
+        .encode_pair("a b", "c", &options, &mut scratch)
+        .unwrap();
+    assert_eq!(encoding.ids(), [1, 1, 0, 10, 876, 2, 2, 501, 2]);
+    let sequences: Vec<Option<usize>> = encoding.sequence_ids().collect();
+    assert_eq!(
+        sequences,
+        [
+            None,
+            None,
+            None,
+            Some(0),
+            Some(0),
+            None,
+            None,
+            Some(1),
+            None
+        ]
+    );
+    let positions = |positions| encoding.position_ids(positions).collect::<Vec<u32>>();
+    assert_eq!(positions(Positions::FromZero), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    // `create_position_ids_from_input_ids` of transformers with padding_idx 1.
+    assert_eq!(
+        positions(Positions::AfterPadding { pad_id: 1 }),
+        [1, 1, 2, 3, 4, 5, 6, 7, 8]
+    );
+    let owned = encoding.to_buf();
+    assert_eq!(owned.ids, encoding.ids());
+    assert_eq!(owned.pieces.len(), 9);
+    assert_eq!(owned.sequence_ids, sequences);
 }

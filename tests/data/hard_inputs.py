@@ -164,6 +164,24 @@ def strings_for(model):
     return strings
 
 
+# What texts are mixed from: everything that normalization moves, drops or grows, and plain text.
+PARTS = [
+    "a", "b", "foo", "bar ", " Hello", "world", ".", "?", "-", "1", " ", "  ", " ", "\t", "\n", "\u3000", "\u00a0",
+    "\u200b", "\u2581", "\u2581\u2581", "<s>", "<unk>", "</s>", "\0", "\u0001", "\u0301", "e\u0301", "\u3099",
+    "\u30ab", "\u30ab\u3099", "\u1100\u1161", "\uac00", "\ufdfa", "\uff76\uff9e", "\u3347", "\u2460", "\ufb01",
+    "\u2026", "\u2122", "\u00bd", "\u4e16\u754c", "\u0e2a\u0e27\u0e31\u0e2a\u0e14\u0e35", "\u00e9", "\u00c4",
+    "\U00012000", "\U00012000\U00012001", "\U0001f600", "\ufffd", "\ufeff", "\u00ad", "\u200d",
+]
+MIXED_TEXTS = 60
+
+
+def mixed_texts(model):
+    """Return made-up texts for a trained model."""
+    return [
+        "".join(pick(f"mixed {model} {i} {j}", PARTS) for j in range(1 + i % 23)) for i in range(MIXED_TEXTS)
+    ]
+
+
 def id_lists_for(model, size, special):
     """Return id lists to decode: single ids, made-up lists, specials anywhere.
 

@@ -194,6 +194,31 @@ def make_offsets(references):
     write_rows("offsets.jsonl", rows)
 
 
+def make_spans(references):
+    """Byte spans in the input of made-up texts and broken ones, under both releases."""
+    rows = []
+    for model in [XLM_ROBERTA, *TRAINED, *hard_inputs.ALPHABETS]:
+        texts = [text for _, text in hard_inputs.BROKEN]
+        if model in hard_inputs.ALPHABETS:
+            texts = texts[:8]
+        else:
+            texts += [text.encode("utf-8") for text in hard_inputs.mixed_texts(model)]
+        for text in texts:
+            rows.append(spans_row(references, model, text))
+    write_rows("spans.jsonl", rows)
+
+
+def spans_row(references, model, text):
+    answers = references.encode(model, text)
+    row = {"model": model, **text_field("input", text)}
+    for version in (NEW, OLD):
+        # One column is enough where the releases agree.
+        spans = answers[version].get("spans")
+        if version == NEW or spans != row[f"spans_{NEW}"]:
+            row[f"spans_{version}"] = spans
+    return row
+
+
 def make_invalid_utf8(references):
     rows = []
     for model in BROKEN_TEXT_MODELS:
@@ -267,6 +292,7 @@ MAKERS = {
     "encode": make_encode,
     "ties": make_ties,
     "offsets": make_offsets,
+    "spans": make_spans,
     "invalid_utf8": make_invalid_utf8,
     "load": make_load,
     "decode": make_decode,

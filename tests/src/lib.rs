@@ -182,6 +182,12 @@ impl Row {
         )
     }
 
+    /// A column of spans; `None` where the reference has no answer.
+    #[must_use]
+    pub fn spans(&self, column: &str) -> Option<Vec<(usize, usize)>> {
+        serde_json::from_value(self.0.get(column)?.clone()).ok()
+    }
+
     /// The row for an error message.
     #[must_use]
     pub fn describe(&self) -> String {

@@ -106,6 +106,12 @@ impl<'a> Around<'a> {
         )
     }
 
+    /// Whether white space is left out of offsets, and if so whether a single one at the beginning stays.
+    pub(crate) fn trims_offsets(&self) -> Option<bool> {
+        let step = self.find(StepKind::TrimOffsets)?;
+        Some(step.flags & 1 != 0)
+    }
+
     fn items(&self, is_pair: bool) -> impl Iterator<Item = Item> + Clone + use<'a> {
         let kind = match is_pair {
             false => StepKind::TemplateSingle,
@@ -147,8 +153,7 @@ impl<'a> Around<'a> {
         out.clear();
         let record = Record::new(options);
         let items = self.items(parts.second.is_some());
-        let trim = self.find(StepKind::TrimOffsets);
-        let trim = trim.map(|step| step.flags & 1 != 0);
+        let trim = self.trims_offsets();
         let sequences = items.clone().filter_map(|item| match item {
             Item::Sequence { index, .. } => Some(index),
             Item::Special { .. } => None,

@@ -4,6 +4,7 @@
 //! image      where the bytes are: mapped, copied into huge or plain pages, or in the executable
 //! memory     private memory for copies
 //! trie       walks over 64-byte nodes, unchecked because the image is validated
+//! plain      text that normalization leaves as it is
 //! normalize  the model's rules and whitespace switches, as SentencePiece applies them
 //! origins    where in the input normalized text comes from
 //! viterbi    the best segmentation, in the arithmetic of the image's reference
@@ -57,6 +58,7 @@ mod normalize;
 mod options;
 mod origins;
 mod output;
+mod plain;
 mod report;
 mod scratch;
 mod segment;

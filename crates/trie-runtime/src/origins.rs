@@ -1,7 +1,8 @@
 //! Where in the input each byte of normalized text comes from, if anyone wants to know.
 //!
-//! As in the reference: a byte comes from where the character, rule or symbol that it was made of begins, and
-//! the text's end from where the first thing that left nothing behind at the end begins.
+//! As in the reference: a byte comes from where the character, rule or symbol that it was made of begins. The
+//! text's end comes from the input's end or, where spaces are cut at the end, from where the first of them
+//! came from.
 
 /// Notes origins. The one that does not is free of cost.
 pub(crate) trait Origins {

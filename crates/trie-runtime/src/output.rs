@@ -132,6 +132,7 @@ impl Output {
             ids,
             spans,
             keep_prefix,
+            true,
             offsets,
         );
     }

@@ -111,7 +111,8 @@ impl<Score: Kept> Window<Score> {
             // Starts before here have all the cells and all the text that their candidates can need.
             let sure = match last {
                 true => rest.len(),
-                false => (rest.len() + 1).saturating_sub(longest),
+                // A byte more, so that there is always text beyond what is settled.
+                false => rest.len().saturating_sub(longest),
             };
             let mut end = sure.min(self.cells.len() - ahead);
             if self.start >= end {

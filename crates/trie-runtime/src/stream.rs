@@ -3,7 +3,9 @@
 //! Invariant: for any chunks, what is given is what encoding the whole text at once gives. When a token is
 //! final is in `EXACTNESS.md`, "When a prefix is settled".
 
+use crate::assemble::Around;
 use crate::hf::flow;
+use crate::hf::offsets::trim;
 use crate::options::EncodeOptions;
 use crate::scratch::Work;
 use crate::sequence::{Ask, Sequence};
@@ -46,6 +48,8 @@ pub struct StreamEncoder<'t> {
     ask: Ask,
     state: State,
     work: Work,
+    /// The text has given a token before this chunk.
+    has_tokens: bool,
     /// The tokens of the last chunk.
     out: Sequence,
 }
@@ -74,6 +78,7 @@ impl<'t> StreamEncoder<'t> {
                 None => State::SentencePiece(Box::default()),
             },
             work: Work::default(),
+            has_tokens: false,
             out: Sequence::default(),
         };
         encoder.begin();
@@ -81,6 +86,7 @@ impl<'t> StreamEncoder<'t> {
     }
 
     fn begin(&mut self) {
+        self.has_tokens = false;
         match &mut self.state {
             State::SentencePiece(stream) => stream.begin(),
             State::HuggingFace(stream) => stream.begin(),
@@ -93,6 +99,7 @@ impl<'t> StreamEncoder<'t> {
         for piece in chunk.as_ref().chunks(PIECE) {
             self.feed(piece, false);
         }
+        self.trim();
         &self.out.ids
     }
 
@@ -100,6 +107,7 @@ impl<'t> StreamEncoder<'t> {
     pub fn finish(&mut self) -> &[u32] {
         self.out.clear();
         self.feed(b"", true);
+        self.trim();
         self.begin();
         &self.out.ids
     }
@@ -120,6 +128,26 @@ impl<'t> StreamEncoder<'t> {
         state + self.work.allocated_bytes() + self.out.allocated_bytes()
     }
 
+    /// Does what the image's post-processor does to offsets.
+    fn trim(&mut self) {
+        let image = self.tokenizer.image().view();
+        let out = &mut self.out;
+        if self.ask.offsets
+            && let Some(keep_prefix) = Around::new(image.post_processor()).trims_offsets()
+        {
+            trim(
+                image,
+                &out.normalized,
+                &out.ids,
+                &out.spans,
+                keep_prefix,
+                !self.has_tokens,
+                &mut out.offsets,
+            );
+        }
+        self.has_tokens |= !out.ids.is_empty();
+    }
+
     fn feed(&mut self, piece: &[u8], last: bool) {
         let image = self.tokenizer.image().view();
         let Self {
@@ -128,6 +156,7 @@ impl<'t> StreamEncoder<'t> {
             state,
             work,
             out,
+            ..
         } = self;
         match (state, image.pipeline()) {
             (State::HuggingFace(stream), Some(pipeline)) => {

@@ -197,7 +197,10 @@ pub(crate) fn segment<A: Arithmetic>(
     cells.clear();
     cells.resize(text.len() + 1, unreached);
     cells[0].score = A::Score::ZERO;
-    let _ = extend::<A>(trie, unk, text, cells, 0, text.len());
+    let mut start = 0;
+    while start < text.len() {
+        start += contribute::<A>(trie, unk, text, cells, start);
+    }
 }
 
 /// Gives all candidates of the starts from `start` to before `end` to `cells`, and returns the next start.
@@ -214,23 +217,35 @@ pub(crate) fn extend<A: Arithmetic>(
     end: usize,
 ) -> usize {
     while start < end {
-        // The cells that tokens from here can end at; the first is the start itself.
-        let ahead = &mut cells[start..];
-        A::rebase(ahead, trie.max_bytes());
-        let till_here = ahead[0].score;
-        let char_len = announced_len(text[start]).min(text.len() - start);
-        let mut single = false;
-        trie.prefixes(&text[start..], |len, node| {
-            relax::<A>(&mut ahead[len], A::extend(till_here, node), len, node.id);
-            single |= len == char_len;
-        });
-        if !single {
-            let sum = A::extend_unknown(till_here, unk);
-            relax::<A>(&mut ahead[char_len], sum, char_len, NO_ID);
-        }
-        start += char_len;
+        start += contribute::<A>(trie, unk, text, cells, start);
     }
     start
+}
+
+/// Gives the candidates of `start` to `cells`, and returns how long its character is.
+#[inline(always)]
+fn contribute<A: Arithmetic>(
+    trie: Trie<'_>,
+    unk: UnkScore,
+    text: &[u8],
+    cells: &mut [Cell<A::Score>],
+    start: usize,
+) -> usize {
+    // The cells that tokens from here can end at; the first is the start itself.
+    let ahead = &mut cells[start..];
+    A::rebase(ahead, trie.max_bytes());
+    let till_here = ahead[0].score;
+    let char_len = announced_len(text[start]).min(text.len() - start);
+    let mut single = false;
+    trie.prefixes(&text[start..], |len, node| {
+        relax::<A>(&mut ahead[len], A::extend(till_here, node), len, node.id);
+        single |= len == char_len;
+    });
+    if !single {
+        let sum = A::extend_unknown(till_here, unk);
+        relax::<A>(&mut ahead[char_len], sum, char_len, NO_ID);
+    }
+    char_len
 }
 
 #[inline(always)]

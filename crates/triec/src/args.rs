@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use trie_compiler::{HuggingFacePreset, IdMap, Options, Reference, Template};
 use trie_runtime::Backing;
 
+use crate::alternatives::AlternativesArgs;
 use crate::serving::{Field, ServingArgs};
 
 const EXAMPLES: &str = "\
@@ -19,6 +20,7 @@ Examples:
   triec encode --image spiece.trie < corpus.txt
   triec compile tokenizer.json -o hf.trie         the ids of Hugging Face tokenizers
   triec diff --against hf.trie -i corpus.txt      where two references disagree
+  triec explain \"Hello World!\"                    why these ids
 
 Exit codes:
   0  done
@@ -45,6 +47,7 @@ pub(crate) enum Command {
     Decode(DecodeArgs),
     Normalize(NormalizeArgs),
     Diff(DiffArgs),
+    Explain(ExplainArgs),
 }
 
 /// Compile a Unigram tokenizer into an image
@@ -148,6 +151,9 @@ Examples:
   triec encode --special -i corpus.txt -o corpus.ids
   triec encode --special-as-text --image hf.trie \"what is <mask>?\"
   echo '{\"text\": \"two\\nlines\"}' | triec encode --jsonl
+  triec encode --whole -i book.txt
+  triec encode --count -i corpus.txt
+  triec encode --nbest 5 \"Hello World!\"
   triec encode --special --max-length 512 -i documents.txt --threads 4
   triec encode --jsonl --special --pad longest --batch-size 32 \\
     --fields ids,attention_mask,char_offsets < pairs.jsonl
@@ -178,10 +184,21 @@ pub(crate) struct EncodeArgs {
         conflicts_with = "format"
     )]
     pub(crate) fields: Vec<Field>,
+    /// How many ids, instead of which
+    #[arg(long, conflicts_with_all = ["format", "fields", "nbest", "sample"])]
+    pub(crate) count: bool,
+    /// Every file, or standard input, is one text, however long: it is read in chunks, and its ids come as soon as
+    /// they are final
+    #[arg(long, conflicts_with_all = [
+        "texts", "jsonl", "format", "special", "pair", "max_length", "truncation", "pad", "threads", "nbest", "sample",
+    ])]
+    pub(crate) whole: bool,
     #[command(flatten)]
     pub(crate) stream: StreamArgs,
     #[command(flatten)]
     pub(crate) serving: ServingArgs,
+    #[command(flatten)]
+    pub(crate) alternatives: AlternativesArgs,
 }
 
 /// Turn ids or pieces back into text
@@ -204,6 +221,10 @@ pub(crate) struct DecodeArgs {
     /// What a line holds: ids separated by whitespace, or pieces separated by single spaces
     #[arg(long, value_enum, default_value_t = Format::Ids)]
     pub(crate) format: Format,
+    /// Show special tokens too; only under the Hugging Face reference, as control pieces never leave a trace under
+    /// the others
+    #[arg(long)]
+    pub(crate) keep_special: bool,
     #[command(flatten)]
     pub(crate) stream: StreamArgs,
 }
@@ -248,11 +269,46 @@ pub(crate) struct DiffArgs {
     /// How the other side's ids are numbered, if it is compiled from a model; the default is the image's way
     #[arg(long, value_enum, value_name = "IDS")]
     pub(crate) against_ids: Option<Ids>,
+    /// Compare with special tokens around each text
+    #[arg(long)]
+    pub(crate) special: bool,
+    /// Take names of special tokens inside texts for text, on both sides
+    #[arg(long)]
+    pub(crate) special_as_text: bool,
     /// What must be equal. With pieces, unequal numberings do not matter
     #[arg(long, value_enum, default_value_t = Format::Ids)]
     pub(crate) format: Format,
     #[command(flatten)]
     pub(crate) stream: StreamArgs,
+}
+
+/// Show why a text gets the ids it gets
+///
+/// The text as the model sees it; every piece that could be used, with its place and score; the chosen path;
+/// and the next best ones, with how much less they score and where they differ. Under the Hugging Face
+/// reference, word by word. Scores are natural logarithms.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  triec explain \"Hello World!\"
+  triec explain --nbest 20 --image spiece.trie \"unbelievably\"
+  triec explain --json \"Hello World!\" | jq '.segments[].runners_up[].behind'")]
+pub(crate) struct ExplainArgs {
+    /// Texts
+    #[arg(value_name = "TEXT", required = true)]
+    pub(crate) texts: Vec<OsString>,
+    /// The image; without one, the image embedded in this executable
+    #[arg(long, value_name = "IMAGE")]
+    pub(crate) image: Option<PathBuf>,
+    /// How many paths to show besides the best
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(0..=511))]
+    pub(crate) nbest: u16,
+    /// Show long texts completely
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// One JSON object a text, complete
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// What the commands over lines have in common.

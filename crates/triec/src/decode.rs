@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use trie_runtime::{Scratch, Tokenizer};
+use trie_runtime::{DecodeOptions, Scratch, Tokenizer};
 
 use crate::args::{DecodeArgs, Format};
 use crate::error::CliError;
@@ -13,6 +13,7 @@ pub(crate) fn run(args: DecodeArgs) -> Result<(), CliError> {
     let tokenizer = image::tokenizer(&args.stream)?;
     let input = Input::new(one_text(args.ids), args.stream.input);
     let jsonl = args.stream.jsonl;
+    let options = DecodeOptions::default().with_skip_special_tokens(!args.keep_special);
     let mut scratch = Scratch::new();
     let mut ids = Vec::new();
     stream::run(&input, args.stream.output.as_deref(), |text, out| {
@@ -25,7 +26,7 @@ pub(crate) fn run(args: DecodeArgs) -> Result<(), CliError> {
                     read_ids(text.bytes, &tokenizer, &mut ids)?;
                 }
                 tokenizer
-                    .decode(&ids, &mut scratch)
+                    .decode_with(&ids, &options, &mut scratch)
                     .map_err(|error| error.to_string())?
             }
             Format::Pieces if is_json => {

@@ -27,6 +27,12 @@ pub(crate) fn run(args: DiffArgs) -> Result<(), CliError> {
     let b = against(&args, &a)?;
     let input = Input::new(args.texts, args.stream.input);
     let (format, jsonl) = (args.format, args.stream.jsonl);
+    // What is compared is the text, all of it.
+    let options = EncodeOptions::default()
+        .with_special_tokens(args.special)
+        .with_special_tokens_as_text(args.special_as_text)
+        .with_truncation(Setting::Off)
+        .with_padding(Setting::Off);
     let mut sides = [Side::default(), Side::default()];
     let mut scratch = Scratch::new();
     let (mut texts, mut different) = (0u64, 0u64);
@@ -47,16 +53,14 @@ pub(crate) fn run(args: DiffArgs) -> Result<(), CliError> {
         };
         texts += 1;
         for (tokenizer, side) in [&a, &b].into_iter().zip(&mut sides) {
-            side.ids.clear();
-            let ids = tokenizer.encode(&bytes, &mut scratch);
-            side.ids.extend_from_slice(ids);
+            side.encode(tokenizer, &bytes, &options, &mut scratch)?;
         }
         // Most lines end here, so pieces are not gathered before.
         if format == Format::Ids && sides[0].ids == sides[1].ids {
             return Ok(());
         }
         for (tokenizer, side) in [&a, &b].into_iter().zip(&mut sides) {
-            side.encode(tokenizer, &bytes, &mut scratch);
+            side.encode(tokenizer, &bytes, &options.with_pieces(true), &mut scratch)?;
         }
         let [side_a, side_b] = &sides;
         if format == Format::Pieces && side_a.pieces == side_b.pieces {
@@ -65,7 +69,7 @@ pub(crate) fn run(args: DiffArgs) -> Result<(), CliError> {
         different += 1;
         if jsonl {
             let sides = [side_a, side_b].map(|side| (&side.ids[..], &side.pieces[..]));
-            jsonl::Difference::new(text.number, &bytes, sides).push(out)?;
+            jsonl::Difference::new((text.place)(), text.number, &bytes, sides).push(out)?;
             out.push(b'\n');
             return Ok(());
         }
@@ -133,19 +137,21 @@ struct Side {
 }
 
 impl Side {
-    fn encode(&mut self, tokenizer: &Tokenizer, text: &[u8], scratch: &mut Scratch) {
-        // What is compared is the text, all of it.
-        let options = EncodeOptions::default()
-            .with_pieces(true)
-            .with_truncation(Setting::Off)
-            .with_padding(Setting::Off);
+    fn encode(
+        &mut self,
+        tokenizer: &Tokenizer,
+        text: &[u8],
+        options: &EncodeOptions,
+        scratch: &mut Scratch,
+    ) -> Result<(), String> {
         self.ids.clear();
         self.pieces.clear();
-        // Only truncation can fail.
-        if let Ok(encoding) = tokenizer.encode_with(text, &options, scratch) {
-            self.ids.extend_from_slice(encoding.ids());
-            self.pieces.extend(encoding.pieces().map(<[u8]>::to_vec));
-        }
+        let encoding = tokenizer
+            .encode_with(text, options, scratch)
+            .map_err(|error| error.to_string())?;
+        self.ids.extend_from_slice(encoding.ids());
+        self.pieces.extend(encoding.pieces().map(<[u8]>::to_vec));
+        Ok(())
     }
 
     /// The cell for the piece at `at`, with its id if ids are what is compared.
@@ -163,7 +169,7 @@ impl Side {
 }
 
 /// `bytes` so that they stay on one line of a terminal, and visible.
-fn printable(bytes: &[u8]) -> String {
+pub(crate) fn printable(bytes: &[u8]) -> String {
     let mut text = String::new();
     for character in String::from_utf8_lossy(bytes).chars() {
         // A mark needs something before it to stand on.

@@ -11,14 +11,21 @@ use crate::lines::Input;
 use crate::record::{Job, Layout};
 use crate::serving::Field;
 use crate::stream::Step;
-use crate::{image, jsonl, stream};
+use crate::{image, jsonl, stream, whole};
 
 pub(crate) fn run(args: EncodeArgs) -> Result<(), CliError> {
     let tokenizer = image::tokenizer(&args.stream)?;
+    if args.whole {
+        let options = EncodeOptions::default().with_special_tokens_as_text(args.special_as_text);
+        let output = args.stream.output.as_deref();
+        return whole::run(&tokenizer, &options, args.stream.input, args.count, output);
+    }
+    let mut alternatives = args.alternatives.wanted();
     let input = Input::new(args.texts, args.stream.input);
     let output = args.stream.output.as_deref();
     let is_json = args.stream.jsonl;
     let layout = match (is_json, args.format) {
+        (_, _) if args.count => Layout::Count(is_json),
         (true, Format::Pieces) => Layout::Object(vec![Field::Ids, Field::Pieces]),
         (true, Format::Ids) if args.fields.is_empty() => Layout::Object(vec![Field::Ids]),
         (true, Format::Ids) => Layout::Object(args.fields),
@@ -49,6 +56,11 @@ pub(crate) fn run(args: EncodeArgs) -> Result<(), CliError> {
             "--batch-size is for --pad longest: add that, or leave it out".into(),
         ));
     }
+    if alternatives.is_some() && (longest.is_some() || args.serving.threads > 1) {
+        return Err(CliError::Usage(
+            "--nbest and --sample go without --pad and --threads: leave those out".into(),
+        ));
+    }
     if longest.is_some() || args.serving.threads > 1 {
         let mut blocks = Blocks::new(
             job,
@@ -66,6 +78,13 @@ pub(crate) fn run(args: EncodeArgs) -> Result<(), CliError> {
     }
     let mut scratch = Scratch::new();
     stream::run(&input, output, |text, out| {
+        if let Some(alternatives) = &mut alternatives {
+            let bytes = match is_json && !text.is_argument {
+                true => jsonl::read_text(text.bytes)?,
+                false => text.bytes.into(),
+            };
+            return alternatives.push(&tokenizer, &bytes, is_json, out);
+        }
         if is_json && !text.is_argument {
             let (first, second) = jsonl::read_pair(text.bytes)?;
             let second = second.as_deref().or(pair.as_deref());

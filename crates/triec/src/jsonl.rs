@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
+use trie_runtime::Candidate;
 
 /// A string that is borrowed where it has no escapes, which serde does not do for a bare `Cow`.
 #[derive(Deserialize)]
@@ -187,15 +188,16 @@ pub(crate) fn push_piece(bytes: &[u8], out: &mut Vec<u8>) -> Result<(), String> 
 }
 
 /// A piece in an output record.
+/// A string, or `{"base64": ...}`.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum PieceOut<'a> {
+pub(crate) enum PieceOut<'a> {
     Text(&'a str),
     Bytes { base64: String },
 }
 
 impl<'a> PieceOut<'a> {
-    fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         match std::str::from_utf8(bytes) {
             Ok(text) => Self::Text(text),
             Err(_) => Self::Bytes {
@@ -209,9 +211,31 @@ impl<'a> PieceOut<'a> {
     }
 }
 
+#[derive(Serialize)]
+struct CandidateOut<'a> {
+    ids: &'a [u32],
+    score: f32,
+}
+
+#[derive(Serialize)]
+struct CandidatesOut<'a> {
+    nbest: Vec<CandidateOut<'a>>,
+}
+
+/// Appends `{"nbest": [{"ids": ..., "score": ...}, ...]}`.
+pub(crate) fn push_candidates(candidates: &[Candidate], out: &mut Vec<u8>) -> Result<(), String> {
+    let nbest = candidates.iter().map(|candidate| CandidateOut {
+        ids: &candidate.ids,
+        score: candidate.score,
+    });
+    let nbest = nbest.collect();
+    push(&CandidatesOut { nbest }, out)
+}
+
 /// A text that two sides encode differently.
 #[derive(Serialize)]
 pub(crate) struct Difference<'a> {
+    place: String,
     line: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
@@ -224,10 +248,16 @@ pub(crate) struct Difference<'a> {
 }
 
 impl<'a> Difference<'a> {
-    /// The ids and pieces of both sides for the text `bytes` in line `line`.
-    pub(crate) fn new(line: u64, bytes: &'a [u8], [a, b]: [(&'a [u32], &'a [Vec<u8>]); 2]) -> Self {
+    /// The ids and pieces of both sides for the text `bytes` at `place`, which is line `line` of its file.
+    pub(crate) fn new(
+        place: String,
+        line: u64,
+        bytes: &'a [u8],
+        [a, b]: [(&'a [u32], &'a [Vec<u8>]); 2],
+    ) -> Self {
         let text = std::str::from_utf8(bytes).ok();
         Self {
+            place,
             line,
             text,
             base64: text.is_none().then(|| STANDARD.encode(bytes)),

@@ -10,7 +10,9 @@
 //! decode     ids -> text       | over `stream`: lines in, one line out each
 //! normalize  text -> text     |
 //! diff       where two images disagree (align: which pieces belong together)  /
-//!            (serving: what it can be asked, record: its lines, block: threads and padding)
+//!            (serving: what it can be asked, record: its lines, block: threads and padding,
+//!            alternatives: other segmentations, whole: files as one text)
+//! explain    what there was to choose from, and what was chosen (explain_json: for machines)
 //! stream     lines (input), sink (output), progress, in constant memory per line
 //! jsonl      lines that are JSON
 //! image      where the image comes from; map: the one `unsafe` block
@@ -23,6 +25,7 @@
 #![deny(unsafe_code)]
 
 mod align;
+mod alternatives;
 mod args;
 mod block;
 mod compile;
@@ -30,6 +33,8 @@ mod decode;
 mod diff;
 mod encode;
 mod error;
+mod explain;
+mod explain_json;
 mod image;
 mod inspect;
 mod jsonl;
@@ -46,6 +51,7 @@ mod serving;
 mod sink;
 mod stream;
 mod verify;
+mod whole;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -84,6 +90,7 @@ fn run(command: Command) -> Result<(), CliError> {
         Command::Decode(args) => decode::run(args),
         Command::Normalize(args) => normalize::run(args),
         Command::Diff(args) => diff::run(args),
+        Command::Explain(args) => explain::run(&args),
     }
 }
 

@@ -12,6 +12,8 @@ pub(crate) enum Layout {
     Ids,
     /// Pieces, separated by spaces.
     Pieces,
+    /// How many ids; as an object.
+    Count(bool),
     /// An object with these keys.
     Object(Vec<Field>),
 }
@@ -22,6 +24,7 @@ impl Layout {
         let has = |field: Field| match self {
             Self::Ids => field == Field::Ids,
             Self::Pieces => field == Field::Pieces,
+            Self::Count(_) => false,
             Self::Object(fields) => fields.contains(&field),
         };
         let masks = [
@@ -111,6 +114,20 @@ impl Job<'_> {
                     }
                     out.extend_from_slice(piece);
                 }
+                Ok(())
+            }
+            Layout::Count(is_json) => {
+                let count = match self.is_plain {
+                    true => self.tokenizer.count_tokens(text.0, scratch),
+                    false => self.encode(text, options, scratch)?.len(),
+                };
+                let (open, close) = match is_json {
+                    true => (&b"{\"count\":"[..], &b"}"[..]),
+                    false => (&b""[..], &b""[..]),
+                };
+                out.extend_from_slice(open);
+                push_decimal(count as u64, out);
+                out.extend_from_slice(close);
                 Ok(())
             }
             Layout::Object(fields) => self.push_object(fields, text, options, scratch, out),
@@ -221,7 +238,8 @@ fn push_offsets(offsets: &[(usize, usize)], out: &mut Vec<u8>) {
     }
 }
 
-fn push_list(numbers: &[u32], separator: u8, out: &mut Vec<u8>) {
+/// Appends `numbers`, separated.
+pub(crate) fn push_list(numbers: &[u32], separator: u8, out: &mut Vec<u8>) {
     for (index, &number) in numbers.iter().enumerate() {
         if index != 0 {
             out.push(separator);
@@ -231,7 +249,7 @@ fn push_list(numbers: &[u32], separator: u8, out: &mut Vec<u8>) {
 }
 
 /// Appends `number` in decimal. The formatting machinery of `write!` would take longer than encoding.
-fn push_decimal(mut number: u64, out: &mut Vec<u8>) {
+pub(crate) fn push_decimal(mut number: u64, out: &mut Vec<u8>) {
     let from = out.len();
     loop {
         out.push(b'0' + (number % 10) as u8);

@@ -427,6 +427,37 @@ fn differences_as_json_lines() {
 }
 
 #[test]
+fn diff_can_take_special_names_for_text_and_says_where_it_is() {
+    let folder = Folder::new();
+    let (_, image) = compiled(&folder);
+    let against = |args: &[&str], code: i32| {
+        let all = [&["diff", "--image", &image, "--against", &image], args].concat();
+        let found = run(&all);
+        assert_eq!(found.code, code, "{}", found.err);
+        found.out
+    };
+    against(&["--special", "a <mask>"], 0);
+    let model = folder.compile("trained");
+    let file = folder.write("lines.jsonl", b"\"ab\"\n");
+    let found = run(&[
+        "diff",
+        "--image",
+        &image,
+        "--against",
+        &model,
+        "--special",
+        "--special-as-text",
+        "--jsonl",
+        "-i",
+        &file,
+    ]);
+    assert_eq!(found.code, 1);
+    let difference: Value = serde_json::from_slice(&found.out).unwrap();
+    assert_eq!(difference["place"], format!("{file}:1"));
+    assert_eq!(difference["ids_a"], json!([0, 8, 2]));
+}
+
+#[test]
 fn numberings_do_not_matter_to_pieces() {
     let source = xlm_roberta();
     let args = |format| {

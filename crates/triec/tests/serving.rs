@@ -220,3 +220,108 @@ fn a_named_template_is_compiled_in() {
     let shown = run(&["inspect", &image]).text();
     assert!(shown.contains("A </s> B </s>"), "{shown}");
 }
+
+#[test]
+fn counts_are_lengths() {
+    assert_eq!(
+        run(&["encode", "--count", "Hello World!", ""]).text(),
+        "3\n0\n"
+    );
+    assert_eq!(run(&["encode", "--count", "--special", "a"]).text(), "3\n");
+    assert_eq!(
+        run(&["encode", "--count", "--max-length", "2", "a b c"]).text(),
+        "2\n"
+    );
+    let out = feed(&["encode", "--count", "--jsonl"], b"\"a b\"\n").ok();
+    assert_eq!(out, b"{\"count\":2}\n");
+}
+
+#[test]
+fn a_whole_file_is_one_text() {
+    let folder = Folder::new();
+    let text = "Hello\nWorld!\r\n\u{4f60}\u{597d} ".repeat(20_000);
+    let file = folder.write("text.txt", text.as_bytes());
+    let images = [folder.path("none"), hugging_face(&folder)];
+    for image in &images[..] {
+        let mut args = vec!["encode", "--whole", "-i", &file];
+        let mut object = vec!["encode", "--jsonl"];
+        if std::path::Path::new(image).exists() {
+            args.extend(["--image", image]);
+            object.extend(["--image", image]);
+        }
+        let at_once = feed(&object, serde_json::to_string(&text).unwrap().as_bytes()).ok();
+        let ids = objects(&at_once)[0]["ids"].to_string();
+        let expected = ids.trim_matches(['[', ']']).replace(',', " ") + "\n";
+        assert!(run(&args).text() == expected);
+        args.push("--count");
+        let count = expected.split(' ').count();
+        assert_eq!(run(&args).text(), format!("{count}\n"));
+    }
+    let empty = folder.write("empty.txt", b"");
+    assert_eq!(
+        run(&["encode", "--whole", "-i", &empty, &empty]).text(),
+        "\n\n"
+    );
+    run(&["encode", "--whole", "text"]).fails(2, &["--whole"]);
+    run(&["encode", "--whole", "-i", &folder.path("missing")]).fails(3, &["missing"]);
+}
+
+#[test]
+fn other_segmentations_come_best_first_and_by_seed() {
+    let best = run(&["encode", "--nbest", "3", "Hello World!"]).text();
+    // From sentencepiece 0.2.3.
+    assert!(best.starts_with("-30.2086\t35378 6661 38\n"), "{best}");
+    assert_eq!(best.lines().count(), 3);
+    let out = feed(
+        &["encode", "--nbest", "2", "--jsonl"],
+        b"\"Hello World!\"\n",
+    )
+    .ok();
+    assert_eq!(
+        objects(&out)[0]["nbest"][0]["ids"],
+        json!([35378, 6661, 38])
+    );
+    let sample = |seed: &str| {
+        let args = [
+            "encode",
+            "--sample",
+            "0.1",
+            "--seed",
+            seed,
+            "Hello World!",
+            "Hello World!",
+        ];
+        run(&args).text()
+    };
+    assert_eq!(sample("1"), sample("1"));
+    assert_ne!(sample("1"), sample("2"));
+    assert!(
+        run(&[
+            "encode",
+            "--sample",
+            "0.5",
+            "--nbest-size",
+            "1",
+            "Hello World!"
+        ])
+        .text()
+            == "35378 6661 38\n"
+    );
+    run(&["encode", "--nbest", "3", "--special", "x"]).fails(2, &["--special"]);
+    run(&["encode", "--nbest", "1000", "x"]).fails(3, &["512"]);
+    run(&["encode", "--nbest", "3", "--threads", "2", "x"]).fails(2, &["--threads"]);
+    let folder = Folder::new();
+    let image = hugging_face(&folder);
+    run(&["encode", "--image", &image, "--nbest", "3", "x"]).fails(3, &["Hugging Face"]);
+}
+
+#[test]
+fn special_tokens_are_decoded_if_asked_for() {
+    let folder = Folder::new();
+    let image = hugging_face(&folder);
+    let decode = |args: &[&str]| {
+        run(&[&["decode", "--image", &image], args, &["0", "35378", "2"]].concat()).text()
+    };
+    assert_eq!(decode(&[]), "Hello\n");
+    assert_eq!(decode(&["--keep-special"]), "<s> Hello</s>\n");
+}

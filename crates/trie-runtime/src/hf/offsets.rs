@@ -7,7 +7,7 @@
 use trie_format::ValidImage;
 
 /// Trims the offsets of a window: tokens with these `ids` and `spans` of `normalized`, special tokens not
-/// among them. `keep_prefix`: a single blank at the beginning of the window or of the input is taken for one
+/// among them, which begin a window, or go on in one. `keep_prefix`: a single blank at the beginning of the window or of the input is taken for one
 /// that was put there, and stays.
 pub(crate) fn trim(
     image: &ValidImage<'_>,
@@ -15,6 +15,7 @@ pub(crate) fn trim(
     ids: &[u32],
     spans: &[(usize, usize)],
     keep_prefix: bool,
+    begins: bool,
     offsets: &mut [(usize, usize)],
 ) {
     let tokens = ids.iter().zip(spans).zip(offsets);
@@ -29,7 +30,7 @@ pub(crate) fn trim(
         if (left, right) == (0, 0) || is_byte() {
             continue;
         }
-        let is_first = index == 0 || offsets.0 == 0;
+        let is_first = begins && index == 0 || offsets.0 == 0;
         let left = if is_first && keep_prefix && left == 1 {
             0
         } else {

@@ -51,7 +51,7 @@ pub(crate) fn for_each(
         let (normalized, next) = (&mut normalized, &mut next);
         normalize(charsmap, pipeline, part, false, track, normalized, next);
         let trie = Trie::added(image, true);
-        cut(&normalized, trie, tokens, classes, keep, &mut inner_found);
+        cut(normalized, trie, tokens, classes, keep, &mut inner_found);
         for inner in &inner_found {
             let part = normalized.get(inner.start..inner.end).unwrap_or_default();
             if let Some(id) = inner.id {

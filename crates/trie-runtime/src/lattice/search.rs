@@ -161,9 +161,9 @@ fn cut<S: Score>(
             at = hypothesis.next;
         }
         // Indexes of what follows, now that all of it has moved.
-        for index in first as usize..kept.len() {
-            if let Some(&next) = moved.get(&kept[index].next) {
-                kept[index].next = next;
+        for hypothesis in kept.iter_mut().skip(first as usize) {
+            if let Some(&next) = moved.get(&hypothesis.next) {
+                hypothesis.next = next;
             }
         }
         kept_agenda.push(made[top as usize].priority, moved[&top]);

@@ -4,7 +4,8 @@ use trie_format::{NO_ID, Reference, ValidImage};
 
 use super::model::Model;
 use super::stream::Stream;
-use crate::normalize::{Normalizer, PlainAscii};
+use crate::normalize::Normalizer;
+use crate::plain::PlainAscii;
 use crate::scratch::Work;
 use crate::sequence::{Ask, Sequence};
 use crate::trie::Trie;
@@ -53,17 +54,19 @@ pub(crate) fn segment_normalized(image: &ValidImage<'_>, work: &mut Work, out: &
 fn collect(image: &ValidImage<'_>, work: &Work, out: &mut Sequence) {
     let unk = image.metadata().unk_id.to_native();
     let byte_ids = image.byte_ids();
+    let Sequence {
+        normalized, ids, ..
+    } = out;
     let mut after_unknown = false;
     for (start, end, id) in backtrack(&work.cells) {
         let is_unknown = id == NO_ID;
         match byte_ids {
             Some(byte_ids) if is_unknown => {
-                let bytes = out.normalized[start..end].iter().rev();
-                out.ids
-                    .extend(bytes.map(|&byte| byte_ids[usize::from(byte)]));
+                let bytes = normalized[start..end].iter().rev();
+                ids.extend(bytes.map(|&byte| byte_ids[usize::from(byte)]));
             }
             _ if is_unknown && after_unknown => {}
-            _ => out.ids.push(if is_unknown { unk } else { id }),
+            _ => ids.push(if is_unknown { unk } else { id }),
         }
         after_unknown = is_unknown;
     }
@@ -71,8 +74,7 @@ fn collect(image: &ValidImage<'_>, work: &Work, out: &mut Sequence) {
 
 /// Encodes `input` until enough tokens are final. What follows is not looked at.
 fn in_blocks(model: &Model<'_>, input: &[u8], ask: Ask, stream: &mut Stream, out: &mut Sequence) {
-    // About a token's bytes: most texts need a few blocks, and little is done in vain.
-    let block_len = ask
+    let mut block_len = ask
         .limit
         .saturating_mul(2)
         .clamp(LEAST_BLOCK, GREATEST_BLOCK);
@@ -85,5 +87,12 @@ fn in_blocks(model: &Model<'_>, input: &[u8], ask: Ask, stream: &mut Stream, out
             return;
         }
         rest = after;
+        // What is missing, if the text goes on as it began, and what the last tokens wait for.
+        let missing = ask.limit - out.ids.len();
+        let bytes = (input.len() - rest.len()) / out.ids.len().max(1) + 1;
+        block_len = missing
+            .saturating_mul(bytes)
+            .saturating_add(LEAST_BLOCK / 2)
+            .clamp(LEAST_BLOCK, GREATEST_BLOCK);
     }
 }

@@ -3,7 +3,8 @@
 use trie_format::{Reference, ValidImage};
 
 use super::tokens::{Fuse, Sink, Source, UnknownPieces};
-use crate::normalize::{Normalizer, PlainAscii};
+use crate::normalize::Normalizer;
+use crate::plain::PlainAscii;
 use crate::segment::Window;
 use crate::trie::Trie;
 use crate::viterbi::{Mixed, Single, UnkScore};

@@ -10,8 +10,9 @@ use trie_format::ValidImage;
 
 use super::model::Model;
 use super::tokens::{Count, Full, Fuse, Sink, Source};
-use crate::normalize::{Normalizer, PlainAscii, Progress};
+use crate::normalize::{Normalizer, Progress};
 use crate::origins::{Noted, Unnoted};
+use crate::plain::PlainAscii;
 use crate::segment::Window;
 use crate::sequence::{Ask, Sequence};
 
