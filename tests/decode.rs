@@ -279,6 +279,14 @@ fn little_is_held_back() {
     );
     let ids = tokenizer.encode_to_vec("\u{12000}\u{12001}".repeat(500));
     assert_eq!(stream(&tokenizer, &options, &ids).1, 3);
+    let path = model_path("denorm", None).unwrap();
+    let tokenizer = trie_tests::tokenizer(
+        &path,
+        &trie_tests::options("sentencepiece", REFERENCES[0].0),
+    );
+    let ids = tokenizer.encode_to_vec("... a ,b (c) fish  and ss a~ b ".repeat(100));
+    let held = stream(&tokenizer, &options, &ids).1;
+    assert!((1..12).contains(&held), "{held}");
 }
 
 /// A long run of byte pieces that are no UTF-8 takes linear time.

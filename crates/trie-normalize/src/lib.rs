@@ -7,11 +7,12 @@
 #![forbid(unsafe_code)]
 
 mod alone;
+mod forms;
 mod replace;
 mod steps;
 mod track;
 
 pub use alone::stands_alone;
 pub use replace::{Pattern, for_each_match, replace, replace_tracked};
-pub use steps::{normalize, pattern_of, str_of};
+pub use steps::{Room, normalize, pattern_of, str_of};
 pub use track::{Alignments, Prefix, Track};

@@ -2,13 +2,29 @@
 
 use trie_format::pipeline::{CharClass, Step, StepKind};
 use trie_format::{CharsmapView, PipelineView};
-use unicode_normalization_alignments::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::forms::{Form, Forms};
 use crate::replace::{Pattern, replace_tracked};
 use crate::track::{Changes, Track};
 
-/// Normalizes `input` into `text`, with `next` to work in, as `track` follows. `charsmap` is the table of the
+/// What normalization works in, to be kept from text to text.
+#[derive(Debug, Default)]
+pub struct Room {
+    /// The text that a step is writing.
+    next: String,
+    forms: Forms,
+}
+
+impl Room {
+    /// Bytes that the buffers hold.
+    #[must_use]
+    pub fn allocated_bytes(&self) -> usize {
+        self.next.capacity() + self.forms.allocated_bytes()
+    }
+}
+
+/// Normalizes `input` into `text`, with `room` to work in, as `track` follows. `charsmap` is the table of the
 /// Precompiled step.
 ///
 /// `track` has begun with `input`; afterwards it is at `text`. `continues`: `input` goes on after another part
@@ -20,8 +36,9 @@ pub fn normalize<T: Track>(
     continues: bool,
     track: &mut T,
     text: &mut String,
-    next: &mut String,
+    room: &mut Room,
 ) {
+    let Room { next, forms } = room;
     text.clear();
     text.push_str(input);
     for step in pipeline.steps() {
@@ -52,16 +69,22 @@ pub fn normalize<T: Track>(
                 next.push_str(text);
                 track.copy(0, text.len());
             }
-            StepKind::Nfc => transform(text, text.nfc(), track, next),
-            StepKind::Nfd => transform(text, text.nfd(), track, next),
-            StepKind::Nfkc => transform(text, text.nfkc(), track, next),
-            StepKind::Nfkd => transform(text, text.nfkd(), track, next),
+            StepKind::Nfc | StepKind::Nfd | StepKind::Nfkc | StepKind::Nfkd => {
+                let form = Form {
+                    compatible: matches!(kind, StepKind::Nfkc | StepKind::Nfkd),
+                    composed: matches!(kind, StepKind::Nfc | StepKind::Nfkc),
+                };
+                transform(text, form, forms, track, next);
+            }
             StepKind::MapChars => map_chars(pipeline, step, text, track, next),
             _ => continue,
         }
         track.turn();
         std::mem::swap(text, next);
     }
+    // After an odd number of steps they have changed places: the next text finds both as large.
+    next.clear();
+    next.reserve_exact(text.capacity());
 }
 
 /// The text in `bytes`: texts of validated steps are UTF-8; what is not is taken for empty.
@@ -86,17 +109,12 @@ pub fn pattern_of<'a>(pipeline: &PipelineView<'a>, step: &Step) -> Pattern<'a> {
 }
 
 /// Writes what a Unicode normalization makes of `text`, with the changes that it tells.
-fn transform<T: Track>(
-    text: &str,
-    characters: impl Iterator<Item = (char, isize)>,
-    track: &mut T,
-    out: &mut String,
-) {
+fn transform<T: Track>(text: &str, form: Form, forms: &mut Forms, track: &mut T, out: &mut String) {
     let mut changes = Changes::new(text, track);
-    for (character, change) in characters {
+    forms.write(form, text, |character, change| {
         changes.push(character, change);
         out.push(character);
-    }
+    });
 }
 
 /// Grapheme by grapheme: a short one is looked up whole, where the *shortest* rule that fits its beginning

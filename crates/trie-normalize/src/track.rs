@@ -265,6 +265,8 @@ impl Track for Alignments {
         self.prefix.turn();
         std::mem::swap(&mut self.before, &mut self.after);
         self.after.clear();
+        self.after.reserve_exact(self.before.capacity());
+        self.after.clear();
     }
 
     #[inline]

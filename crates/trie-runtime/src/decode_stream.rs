@@ -15,8 +15,9 @@
 use crate::decode::{Decoder, DecoderState};
 use crate::error::DecodeError;
 use crate::hf::decode_stream::HfDecoder;
-use crate::normalize::Normalizer;
+use crate::normalize::{Normalizer, Progress};
 use crate::options::DecodeOptions;
+use crate::origins::Unnoted;
 use crate::tokenizer::Tokenizer;
 
 /// A text that grows id by id.
@@ -44,22 +45,31 @@ pub struct DecodeStream {
     given: usize,
     /// The last call was [`DecodeStream::finish`].
     has_ended: bool,
-    /// Denormalized text, if there is a denormalizer.
-    denormalized: Vec<u8>,
 }
 
-/// What the pieces before have left behind.
+/// What the ids before have left behind.
 #[derive(Debug)]
 enum Steps {
     SentencePiece(DecoderState),
+    Denormalized(DecoderState, Raw),
     HuggingFace(HfDecoder),
+}
+
+/// Text on its way through the denormalizer.
+#[derive(Debug, Default)]
+struct Raw {
+    /// What has not been through it.
+    text: Vec<u8>,
+    progress: Progress,
 }
 
 impl Steps {
     fn new(tokenizer: &Tokenizer) -> Self {
-        match tokenizer.image().view().pipeline() {
-            Some(pipeline) => Self::HuggingFace(HfDecoder::new(&pipeline)),
-            None => Self::SentencePiece(DecoderState::new()),
+        let image = tokenizer.image().view();
+        match (image.pipeline(), image.denormalizer()) {
+            (Some(pipeline), _) => Self::HuggingFace(HfDecoder::new(&pipeline)),
+            (None, None) => Self::SentencePiece(DecoderState::new()),
+            (None, Some(_)) => Self::Denormalized(DecoderState::new(), Raw::default()),
         }
     }
 }
@@ -75,7 +85,6 @@ impl DecodeStream {
             text: Vec::new(),
             given: 0,
             has_ended: false,
-            denormalized: Vec::new(),
         }
     }
 
@@ -85,61 +94,107 @@ impl DecodeStream {
     /// # Errors
     /// An id that is not in the vocabulary; it counts as not pushed.
     pub fn push(&mut self, id: u32) -> Result<&[u8], DecodeError> {
-        self.take_given();
+        self.forget_given();
         let image = self.tokenizer.image().view();
-        match (&mut self.steps, image.pipeline()) {
-            (Steps::HuggingFace(steps), Some(pipeline)) => {
-                steps.push_id(image, &pipeline, id, &self.options, &mut self.text)?;
+        match &mut self.steps {
+            Steps::HuggingFace(steps) => {
+                if let Some(pipeline) = image.pipeline() {
+                    steps.push_id(image, &pipeline, id, &self.options, &mut self.text)?;
+                }
                 self.given = self.text.len();
             }
-            (Steps::SentencePiece(state), _) => {
+            Steps::SentencePiece(state) => {
                 let mut decoder = Decoder::resume(*image, &mut self.text, *state);
                 decoder.push_id(id)?;
                 (*state, self.given) = decoder.pause();
-                if Normalizer::denormalizer(image).is_some() {
-                    self.given = 0;
+            }
+            Steps::Denormalized(state, raw) => {
+                let mut decoder = Decoder::resume(*image, &mut raw.text, *state);
+                decoder.push_id(id)?;
+                let is_final;
+                (*state, is_final) = decoder.pause();
+                if let Some(denormalizer) = Normalizer::denormalizer(image) {
+                    let done = raw.advance::<false>(denormalizer, is_final, &mut self.text);
+                    state.take(done);
+                    self.given = kept_len(denormalizer, &self.text);
                 }
             }
-            _ => {}
         }
         Ok(&self.text[..self.given])
     }
 
     /// Ends the text: what has been held back. The stream is at the beginning of another text then.
     pub fn finish(&mut self) -> &[u8] {
-        self.take_given();
+        self.forget_given();
         let image = self.tokenizer.image().view();
-        match (&mut self.steps, image.pipeline()) {
-            (Steps::HuggingFace(steps), Some(pipeline)) => steps.finish(&pipeline, &mut self.text),
-            (Steps::SentencePiece(state), _) => {
-                Decoder::resume(*image, &mut self.text, *state).finish();
-                if let Some(denormalizer) = Normalizer::denormalizer(image) {
-                    denormalizer.normalize(&self.text, &mut self.denormalized);
-                    std::mem::swap(&mut self.text, &mut self.denormalized);
+        match &mut self.steps {
+            Steps::HuggingFace(steps) => {
+                if let Some(pipeline) = image.pipeline() {
+                    steps.finish(&pipeline, &mut self.text);
                 }
             }
-            _ => {}
+            Steps::SentencePiece(state) => {
+                Decoder::resume(*image, &mut self.text, *state).finish();
+            }
+            Steps::Denormalized(state, raw) => {
+                Decoder::resume(*image, &mut raw.text, *state).finish();
+                if let Some(denormalizer) = Normalizer::denormalizer(image) {
+                    let all = raw.text.len();
+                    raw.advance::<true>(denormalizer, all, &mut self.text);
+                    denormalizer.finish(0, raw.progress, &mut self.text, &mut Unnoted);
+                }
+            }
         }
         self.has_ended = true;
         self.given = self.text.len();
         &self.text
     }
 
-    /// Bytes that are held back.
+    /// Bytes of text that are held back, as far as it is known already.
     #[must_use]
     pub fn held_back(&self) -> usize {
-        self.text.len() - self.given
+        let raw = match &self.steps {
+            Steps::Denormalized(_, raw) => raw.text.len(),
+            _ => 0,
+        };
+        self.text.len() - self.given + raw
     }
 
     /// Forgets what the last call gave out.
-    fn take_given(&mut self) {
+    fn forget_given(&mut self) {
         let given = std::mem::take(&mut self.given);
         self.text.drain(..given);
-        if let Steps::SentencePiece(state) = &mut self.steps {
-            state.take(given);
-        }
         if std::mem::take(&mut self.has_ended) {
             self.steps = Steps::new(&self.tokenizer);
+        } else if let Steps::SentencePiece(state) = &mut self.steps {
+            state.take(given);
         }
     }
+}
+
+impl Raw {
+    /// Leads the first `len` bytes through the denormalizer, as far as what follows cannot matter. Returns
+    /// how many bytes that were.
+    fn advance<const LAST: bool>(
+        &mut self,
+        denormalizer: Normalizer<'_>,
+        len: usize,
+        out: &mut Vec<u8>,
+    ) -> usize {
+        let input = &self.text[..len];
+        let done = denormalizer.advance::<LAST>(input, &mut self.progress, out, &mut Unnoted);
+        self.text.drain(..done);
+        done
+    }
+}
+
+/// The length of `text` without the spaces at its end that may still be dropped.
+fn kept_len(denormalizer: Normalizer<'_>, text: &[u8]) -> usize {
+    let mut kept = text;
+    if denormalizer.drops_spaces() {
+        while let Some(before) = kept.strip_suffix(denormalizer.space()) {
+            kept = before;
+        }
+    }
+    kept.len()
 }

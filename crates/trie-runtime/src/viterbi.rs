@@ -249,7 +249,7 @@ fn contribute<A: Arithmetic>(
 }
 
 #[inline(always)]
-pub(crate) fn relax<A: Arithmetic>(cell: &mut Cell<A::Score>, sum: A::Sum, len: usize, id: u32) {
+fn relax<A: Arithmetic>(cell: &mut Cell<A::Score>, sum: A::Sum, len: usize, id: u32) {
     // A sum that has overflowed is not better than an unreached position, but reaches it all the same.
     if A::is_better(sum, cell.score) || cell.len == 0 {
         *cell = Cell {

@@ -6,7 +6,7 @@ use trie_format::pipeline::{
     AddedToken as ImageToken, CharRange, CharRule, SplitBehavior as ImageBehavior, Step, StepKind,
 };
 use trie_format::{MAX_PIECE_BYTES, PipelineView};
-use trie_normalize::{Prefix, normalize};
+use trie_normalize::{Prefix, Room, normalize};
 
 use super::classes::Class;
 use super::local::{Local, rules};
@@ -326,7 +326,7 @@ impl Sections {
             });
         }
         let charsmap = charsmap.map(Charsmap::view);
-        let mut next = String::new();
+        let mut room = Room::default();
         let mut texts = Vec::new();
         let mut patterns = HashSet::new();
         for token in tokens {
@@ -340,7 +340,7 @@ impl Sections {
                     false,
                     track,
                     &mut text,
-                    &mut next,
+                    &mut room,
                 );
                 check_pattern(&token.content, &text, &mut patterns)?;
             }

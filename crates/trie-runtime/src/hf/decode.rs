@@ -128,6 +128,10 @@ fn decode<'o>(pipeline: &PipelineView<'_>, lists: &mut Lists, out: &'o mut Vec<u
             std::mem::swap(tokens, next);
         }
     }
+    // After an odd number of steps they have changed places: the next list finds both as large.
+    next.clear();
+    next.text.reserve_exact(tokens.text.capacity());
+    next.ends.reserve_exact(tokens.ends.capacity());
     for (i, token) in tokens.iter().enumerate() {
         if i > 0 && !decoded {
             out.push(b' ');

@@ -156,7 +156,7 @@ pub(crate) fn normalize_only<'w>(
     let Buffers {
         repaired,
         normalized,
-        next_text,
+        room,
         ..
     } = &mut work.steps;
     let (text, _) = repaired.text_of(input);
@@ -168,7 +168,7 @@ pub(crate) fn normalize_only<'w>(
         false,
         track,
         normalized,
-        next_text,
+        room,
     );
     normalized.as_bytes()
 }
@@ -231,7 +231,7 @@ impl<'a, const SPANS: bool> Encoder<'a, SPANS> {
             repaired,
             found,
             normalized,
-            next_text,
+            room,
             ..
         } = buffers;
         let (text, _) = repaired.text_of(piece);
@@ -245,7 +245,7 @@ impl<'a, const SPANS: bool> Encoder<'a, SPANS> {
             continues,
             &mut Prefix::default(),
             normalized,
-            next_text,
+            room,
         );
         normalized
     }
@@ -290,7 +290,7 @@ impl<'a, const SPANS: bool> Encoder<'a, SPANS> {
                 joins.first,
                 &mut tracks.text,
                 &mut normalized,
-                &mut buffers.next_text,
+                &mut buffers.room,
             );
             self.normalized(&normalized, joins, tracks, buffers, cells, open, out);
             buffers.normalized = normalized;

@@ -29,7 +29,7 @@ mod split;
 mod tokens;
 pub(crate) mod words;
 
-use trie_normalize::Alignments;
+use trie_normalize::{Alignments, Room};
 
 /// A part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +67,8 @@ pub(crate) struct Buffers {
     pub(crate) decode: decode::Lists,
     /// A text that is not encoded whole.
     pub(crate) flow: flow::Flow,
+    /// What normalization works in.
+    pub(crate) room: Room,
     /// The text at hand, and the one that a step is writing.
     pub(crate) text: String,
     pub(crate) next_text: String,
@@ -86,6 +88,7 @@ impl Buffers {
             + self.alignments.allocated_bytes()
             + self.flow.allocated_bytes()
             + self.decode.allocated_bytes()
+            + self.room.allocated_bytes()
             + self.text.capacity()
             + self.next_text.capacity()
             + self.normalized.capacity()

@@ -33,7 +33,12 @@ pub(super) fn pre_tokenize<T: Track>(
             }
             _ => continue,
         }
-        std::mem::swap(&mut buffers.parts, &mut buffers.next_parts);
+        let Buffers {
+            parts, next_parts, ..
+        } = &mut *buffers;
+        std::mem::swap(parts, next_parts);
+        next_parts.clear();
+        next_parts.reserve_exact(parts.capacity());
     }
 }
 
@@ -110,6 +115,9 @@ fn metaspace<T: Track>(
     }
     track.turn();
     std::mem::swap(text, next_text);
+    // They change places: the next text finds both as large.
+    next_text.clear();
+    next_text.reserve_exact(text.capacity());
 }
 
 fn split_class(

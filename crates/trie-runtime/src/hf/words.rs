@@ -3,7 +3,7 @@
 //! The same way as in `encode`, without what makes that one fast; a test holds the two together.
 
 use trie_format::{PipelineView, ValidImage};
-use trie_normalize::{Prefix, Track, normalize};
+use trie_normalize::{Prefix, Room, Track, normalize};
 
 use super::added::{Classes, cut};
 use super::repair::Repaired;
@@ -34,7 +34,7 @@ pub(crate) fn for_each(
     let mut repaired = Repaired::default();
     let (text, _) = repaired.text_of(input);
     let (mut found, mut inner_found) = (Vec::new(), Vec::new());
-    let (mut normalized, mut next) = (String::new(), String::new());
+    let (mut normalized, mut room) = (String::new(), Room::default());
     let mut tracks = Tracks::<Prefix>::default();
     let mut buffers = Buffers::default();
     let raw = Trie::added(image, false);
@@ -48,8 +48,8 @@ pub(crate) fn for_each(
         let charsmap = image.charsmap();
         let track = &mut tracks.text;
         track.begin(part, outer.start, outer.start == 0);
-        let (normalized, next) = (&mut normalized, &mut next);
-        normalize(charsmap, pipeline, part, false, track, normalized, next);
+        let (normalized, room) = (&mut normalized, &mut room);
+        normalize(charsmap, pipeline, part, false, track, normalized, room);
         let trie = Trie::added(image, true);
         cut(normalized, trie, tokens, classes, keep, &mut inner_found);
         for inner in &inner_found {
