@@ -14,7 +14,8 @@ use proptest::test_runner::RngSeed;
 use trie_runtime::{EncodeOptions, Image, OffsetUnit, Scratch, Tokenizer};
 use trie_tests::fragments::FRAGMENTS;
 use trie_tests::hf_models::{
-    Document, Source, fairseq_shapes, faulty, random_document, sentencepiece_shapes,
+    Document, Source, fairseq_shapes, faulty, multilingual_e5, random_document,
+    sentencepiece_shapes,
 };
 use trie_tests::images::Random;
 use trie_tests::{corpus_dir, data_dir, lines, outside_dir, rows, text_files};
@@ -192,6 +193,14 @@ fn pairs(documents: Vec<Document>) -> Vec<Pair> {
     })
 }
 
+/// Of this one, texts are whole files: most are cut.
+static E5: LazyLock<Vec<Pair>> = LazyLock::new(|| {
+    pairs(vec![multilingual_e5(&Source::new(
+        "xlm-roberta",
+        "fairseq",
+    ))])
+});
+
 static FAIRSEQ: LazyLock<Vec<Pair>> =
     LazyLock::new(|| pairs(fairseq_shapes(&Source::new("xlm-roberta", "fairseq"))));
 
@@ -261,6 +270,15 @@ static HARD: LazyLock<Vec<String>> = LazyLock::new(|| {
 #[test]
 fn corpus_xlm_roberta() {
     compare(&*FAIRSEQ, LINES.iter().map(String::as_str));
+}
+
+#[test]
+fn corpus_cut_as_the_file_says() {
+    let files = text_files(&corpus_dir());
+    let texts = files
+        .iter()
+        .map(|(_, text)| std::str::from_utf8(text).unwrap());
+    compare(&*E5, texts);
 }
 
 #[test]

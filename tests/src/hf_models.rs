@@ -69,8 +69,8 @@ impl Source {
     pub fn json(&self, parts: &Value) -> String {
         json!({
             "version": "1.0",
-            "truncation": null,
-            "padding": null,
+            "truncation": parts["truncation"],
+            "padding": parts["padding"],
             "added_tokens": added_tokens(parts["added_tokens"].as_array().map_or(&[], Vec::as_slice)),
             "normalizer": parts["normalizer"],
             "pre_tokenizer": parts["pre_tokenizer"],
@@ -249,6 +249,34 @@ pub fn fairseq_shapes(source: &Source) -> Vec<Document> {
             }),
         ),
     ]
+}
+
+/// The shape of multilingual-e5: XLM-RoBERTa's, with truncation and padding.
+#[must_use]
+pub fn multilingual_e5(source: &Source) -> Document {
+    let steps = vec![
+        json!({"type": "WhitespaceSplit"}),
+        metaspace("always", true),
+    ];
+    document(
+        "multilingual-e5",
+        source,
+        &json!({
+            "truncation": {
+                "direction": "Right", "max_length": 512, "strategy": "LongestFirst", "stride": 0,
+            },
+            "padding": {
+                "strategy": "BatchLongest", "direction": "Right", "pad_to_multiple_of": null, "pad_id": 1,
+                "pad_type_id": 0, "pad_token": "<pad>",
+            },
+            "added_tokens": tokens(&FAIRSEQ), "normalizer": source.precompiled(),
+            "pre_tokenizer": sequence("pretokenizers", steps),
+            "post_processor": template(
+                "<s> $A </s>", "<s> $A </s> </s> $B </s>", &[("<s>", 0), ("</s>", 2)],
+            ),
+            "decoder": metaspace("always", true),
+        }),
+    )
 }
 
 /// The published shapes of models with a vocabulary in SentencePiece's order.
