@@ -8,33 +8,28 @@ use trie_format::{PLAIN_WORDS, ValidImage};
 /// the ASCII ones and 475 without.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plain<'a> {
-    /// ASCII characters that stay before another ASCII character or the end of the text.
-    ascii: u128,
-    /// Others up to U+FFFF that stay whatever follows.
+    /// A bit for each character up to U+FFFF that stays whatever follows; of an ASCII character, if it stays before
+    /// another one or the end of the text.
     chars: &'a [u64; PLAIN_WORDS],
 }
 
 impl<'a> Plain<'a> {
     /// No character.
     pub(crate) const NONE: Plain<'static> = Plain {
-        ascii: 0,
         chars: &[0; PLAIN_WORDS],
     };
 
     /// The set of an image. Constant time.
     pub(crate) fn new(image: &ValidImage<'a>) -> Self {
         match image.plain_chars() {
-            Some(chars) => Self {
-                ascii: u128::from(chars[0]) | u128::from(chars[1]) << 64,
-                chars,
-            },
+            Some(chars) => Self { chars },
             None => Plain::NONE,
         }
     }
 
     #[inline(always)]
     fn has_ascii(self, byte: u8) -> bool {
-        byte < 0x80 && self.ascii >> byte & 1 != 0
+        byte < 0x80 && self.has(byte.into())
     }
 
     #[inline(always)]
@@ -97,7 +92,6 @@ mod tests {
     #[test]
     fn only_whole_characters_are_plain() {
         let all = Plain {
-            ascii: u128::MAX,
             chars: &[u64::MAX; PLAIN_WORDS],
         };
         let interesting = [
