@@ -5,8 +5,11 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 use trie_compiler::Options;
+use trie_runtime::oracle::normalize_by_rules;
 use trie_runtime::{Image, Reference, Scratch, Tokenizer};
+use trie_tests::images::Random;
 use trie_tests::models::{ModelSpec, Piece};
+use trie_tests::{compile_file, corpus_dir, data_dir, lines, options, text_files, xlm_roberta};
 
 /// One position's best path.
 #[derive(Clone, Copy)]
@@ -160,6 +163,83 @@ proptest! {
         let text = String::from_utf8_lossy(&bytes);
         if text.as_bytes() == bytes {
             prop_assert_eq!(tokenizer.encode(&*text, &mut scratch), ids);
+        }
+    }
+}
+
+/// Characters that the compiler calls plain are copied unseen: what comes out must be what the rules give.
+#[test]
+fn plain_characters_are_what_the_rules_make_of_them() {
+    let mut tokenizers = vec![xlm_roberta(Reference::SentencePiece023)];
+    for name in [
+        "trained",
+        "uds",
+        "nfkc_cf",
+        "nmt_nfkc_cf",
+        "keepws",
+        "suffix",
+        "identity",
+        "denorm",
+        "h_uds_norm",
+        "h_uds3",
+        "cm_badutf8",
+        "cm_fuzz",
+        "cm_intact",
+    ] {
+        let path = data_dir().join(format!("models/{name}.model"));
+        let options = options("sentencepiece", Reference::SentencePiece023);
+        // Some of the damaged rule tables are refused.
+        if let Ok(image) = compile_file(&path, &options) {
+            tokenizers.push(Tokenizer::new(Image::from_bytes(&image).unwrap()));
+        }
+    }
+    assert!(tokenizers.len() > 10, "{}", tokenizers.len());
+    let mut scratch = Scratch::new();
+    let mut check = |tokenizer: &Tokenizer, text: &[u8]| {
+        let found = tokenizer.normalize(text, &mut scratch).to_vec();
+        assert_eq!(found, normalize_by_rules(tokenizer, text), "{text:x?}");
+    };
+    let company = [
+        "",
+        "a",
+        " ",
+        "\u{301}",
+        "\u{e9}",
+        "\u{e33}",
+        "\u{309a}",
+        "\u{3042}",
+        "\u{1f600}",
+        "\u{2581}",
+    ];
+    for tokenizer in &tokenizers {
+        let is_large = tokenizer.piece_count() > 100_000;
+        for character in ('\0'..='\u{ffff}').step_by(if is_large { 1 } else { 7 }) {
+            for next in company {
+                check(tokenizer, format!("{character}{next}").as_bytes());
+                check(
+                    tokenizer,
+                    format!("{next}{character}{character}{next}x").as_bytes(),
+                );
+            }
+        }
+        for (_, text) in text_files(&corpus_dir()) {
+            check(tokenizer, &text);
+            for line in lines(&text) {
+                check(tokenizer, line);
+            }
+        }
+        let mut random = Random(7);
+        for _ in 0..20_000 {
+            let len = random.below(12);
+            let bytes: Vec<u8> = (0..len)
+                .map(|_| {
+                    [
+                        b'a', b' ', 0xc3, 0xa9, 0xcc, 0x81, 0xe0, 0xb8, 0xb3, 0xe3, 0x81, 0x82,
+                        0xff,
+                    ][random.below(13)]
+                })
+                .collect();
+            check(tokenizer, &bytes);
         }
     }
 }

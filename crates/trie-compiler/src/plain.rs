@@ -9,33 +9,82 @@ use crate::trie::Key;
 /// The plain-chars section of a normalizer with these rules and symbols (sorted by text).
 pub(crate) fn plain_chars(charsmap: Option<CharsmapView<'_>>, symbols: &[Key<'_>]) -> Vec<u64> {
     let mut words = vec![0u64; PLAIN_WORDS];
-    let bmp = ('\0'..='\u{ffff}').filter(|&character| is_plain(character, charsmap, symbols));
-    for character in bmp {
-        let code = u32::from(character) as usize;
-        if let Some(word) = words.get_mut(code / 64) {
-            *word |= 1 << (code % 64);
+    let mut following = Vec::new();
+    for character in '\0'..='\u{ffff}' {
+        let mut buffer = [0; 4];
+        let bytes = character.encode_utf8(&mut buffer).as_bytes();
+        if meets_symbol(bytes, symbols) {
+            continue;
+        }
+        following.clear();
+        let is_plain = charsmap.is_none_or(|charsmap| {
+            charsmap.longest_match(bytes).is_none() && follow(charsmap, bytes, &mut following)
+        });
+        if is_plain {
+            set(&mut words, character, PLAIN);
+            following
+                .iter()
+                .for_each(|&next| set(&mut words, next, FOLLOWER));
         }
     }
     words
 }
 
-fn is_plain(character: char, charsmap: Option<CharsmapView<'_>>, symbols: &[Key<'_>]) -> bool {
-    let mut buffer = [0; 4];
-    let bytes = character.encode_utf8(&mut buffer).as_bytes();
-    if meets_symbol(bytes, symbols) {
-        return false;
+/// The character stays as it is, unless a follower is next.
+const PLAIN: u64 = 1;
+/// The character may change what becomes of the one before.
+const FOLLOWER: u64 = 2;
+
+fn set(words: &mut [u64], character: char, bit: u64) {
+    let code = u32::from(character) as usize;
+    // Characters beyond the bits are taken for followers anyway.
+    if let Some(word) = words.get_mut(code / 32) {
+        *word |= bit << (2 * (code % 32));
     }
-    let Some(charsmap) = charsmap else {
+}
+
+/// Puts the characters that keys go on with after `start` into `following`; false if some key does not go on
+/// with a whole character.
+fn follow(charsmap: CharsmapView<'_>, start: &[u8], following: &mut Vec<char>) -> bool {
+    if !charsmap.may_begin_with(start) {
         return true;
-    };
-    if charsmap.longest_match(bytes).is_some() {
-        return false;
     }
-    match bytes {
-        // A rule may well begin with it, but not go on in ASCII.
-        [first] => (0..0x80).all(|second| !charsmap.may_begin_with(&[*first, second])),
-        _ => !charsmap.may_begin_with(bytes),
+    let mut text = start.to_vec();
+    extend(charsmap, start.len(), &mut text, following)
+}
+
+/// [`follow`], where `text` is the start and less than a character more.
+fn extend(
+    charsmap: CharsmapView<'_>,
+    start: usize,
+    text: &mut Vec<u8>,
+    following: &mut Vec<char>,
+) -> bool {
+    for byte in 0..=u8::MAX {
+        text.push(byte);
+        let goes_on = charsmap.may_begin_with(text);
+        let is_whole = goes_on
+            && match std::str::from_utf8(&text[start..]) {
+                Ok(next) => {
+                    following.extend(next.chars());
+                    true
+                }
+                Err(error) => {
+                    // A key that ends inside a character, or is none, is for the rules alone.
+                    let is_key = charsmap
+                        .longest_match(text)
+                        .is_some_and(|(len, _)| len == text.len());
+                    error.error_len().is_none()
+                        && !is_key
+                        && extend(charsmap, start, text, following)
+                }
+            };
+        text.pop();
+        if goes_on && !is_whole {
+            return false;
+        }
     }
+    true
 }
 
 /// Whether one of `symbols`, which are sorted, begins with `bytes` or is what `bytes` begin with.
@@ -73,7 +122,7 @@ mod tests {
         let words = plain_chars(None, &symbols);
         let has = |character: char| {
             let code = u32::from(character) as usize;
-            words[code / 64] >> (code % 64) & 1 != 0
+            words[code / 32] >> (2 * (code % 32)) & PLAIN != 0
         };
         assert!(has('b') && has(' ') && has('\u{e8}') && has('\u{1000}') && has('\u{ffff}'));
         assert!(!has('a') && !has('\u{e9}') && !has('\u{800}') && !has('\u{fff}'));
@@ -82,8 +131,8 @@ mod tests {
     #[test]
     fn surrogates_are_no_characters() {
         let words = plain_chars(None, &[]);
-        assert_eq!(words[0xd800 / 64], 0);
-        assert_eq!(words[0xdfff / 64], 0);
-        assert_eq!(words[0], u64::MAX);
+        assert_eq!(words[0xd800 / 32], 0);
+        assert_eq!(words[0xdfff / 32], 0);
+        assert_eq!(words[0], 0x5555_5555_5555_5555);
     }
 }

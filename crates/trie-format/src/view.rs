@@ -288,7 +288,7 @@ impl<'a> ImageView<'a> {
                 .optional_slice::<u64>(SectionKind::PlainChars)?
                 .map(<&[u64; PLAIN_WORDS]>::try_from)
                 .transpose()
-                .map_err(|_| bad(SectionKind::PlainChars, 0, "there must be 65,536 bits"))?,
+                .map_err(|_| bad(SectionKind::PlainChars, 0, "there must be 131,072 bits"))?,
             added_nodes: sections.optional_slice(SectionKind::AddedNodes)?,
             normalized_added_nodes: sections.optional_slice(SectionKind::NormalizedAddedNodes)?,
         };
@@ -509,9 +509,9 @@ impl<'a> ImageView<'a> {
         self.post_processor
     }
 
-    /// A bit for each character up to U+FFFF, by code point in words of 64 from the lowest bit on: set if the
-    /// character stays as it is, whatever follows it; of an ASCII character, if it does before another one and
-    /// at the end of a text.
+    /// Two bits for each character up to U+FFFF, by code point in words of 64 from the lowest bits on. The lower
+    /// one: the character stays as it is, at the end of a text and before every character that does not have the
+    /// upper one, but for characters beyond U+FFFF and bytes that are no character.
     #[must_use]
     pub fn plain_chars(&self) -> Option<&'a [u64; PLAIN_WORDS]> {
         self.plain_chars

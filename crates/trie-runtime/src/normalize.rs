@@ -54,6 +54,14 @@ impl<'a> Normalizer<'a> {
         }
     }
 
+    /// The image's normalizer, which looks at the rules for every character.
+    pub(crate) fn by_rules(image: &ValidImage<'a>) -> Self {
+        Self {
+            plain: Plain::NONE,
+            ..Self::new(image)
+        }
+    }
+
     /// The denormalizer, if the model has one.
     pub(crate) fn denormalizer(image: &ValidImage<'a>) -> Option<Self> {
         Some(Self {
@@ -111,36 +119,23 @@ impl<'a> Normalizer<'a> {
         }
         let mut after_space = progress.after_space;
         while !rest.is_empty() {
-            if rest[0].is_ascii() {
-                let plain = self.plain.ascii_run::<LAST>(rest);
-                if plain > 0 {
-                    origins.run(at(rest), plain);
-                    out.extend_from_slice(&rest[..plain]);
-                    rest = &rest[plain..];
-                    after_space = false;
-                    continue;
+            let plain = self.plain.run_len::<LAST>(rest);
+            if plain > 0 {
+                let (run, after) = rest.split_at(plain);
+                origins.text(at(rest), run);
+                out.extend_from_slice(run);
+                rest = after;
+                after_space = false;
+                continue;
+            }
+            if self.plain.begins_with_space::<LAST>(rest) {
+                if !after_space {
+                    origins.same(at(rest), space.len());
+                    out.extend_from_slice(space);
                 }
-                if self.plain.begins_with_space::<LAST>(rest) {
-                    if !after_space {
-                        origins.same(at(rest), space.len());
-                        out.extend_from_slice(space);
-                    }
-                    rest = &rest[1..];
-                    after_space = flags.remove_extra_whitespaces;
-                    continue;
-                }
-            } else {
-                let start = rest;
-                while let Some(len) = self.plain.char_len(rest) {
-                    origins.same(at(rest), len);
-                    rest = &rest[len..];
-                }
-                let plain = start.len() - rest.len();
-                if plain > 0 {
-                    out.extend_from_slice(&start[..plain]);
-                    after_space = false;
-                    continue;
-                }
+                rest = &rest[1..];
+                after_space = flags.remove_extra_whitespaces;
+                continue;
             }
             if !LAST && self.needs_more(rest) {
                 break;

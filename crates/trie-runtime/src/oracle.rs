@@ -2,6 +2,7 @@
 
 use trie_format::Reference;
 
+use crate::normalize::Normalizer;
 use crate::segment::Window;
 use crate::sequence::{Ask, Sequence};
 use crate::sp::model::Model;
@@ -29,6 +30,14 @@ pub fn plain_tokens(tokenizer: &Tokenizer, text: &[u8]) -> Vec<Token> {
         Reference::SentencePiece023 => tokens::<Single>(tokenizer, text),
         _ => tokens::<Double>(tokenizer, text),
     }
+}
+
+/// `input`, normalized with a look at the rules for every character (not under the Hugging Face reference).
+#[must_use]
+pub fn normalize_by_rules(tokenizer: &Tokenizer, input: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    Normalizer::by_rules(tokenizer.image().view()).normalize(input, &mut out);
+    out
 }
 
 /// The same by the window, the text arriving in pieces that end at `cuts` (ascending); and the bytes that the

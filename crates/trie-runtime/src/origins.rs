@@ -9,8 +9,8 @@ pub(crate) trait Origins {
     /// `count` more bytes come from the input at `at`, counted from where this call's input begins.
     fn same(&mut self, at: usize, count: usize);
 
-    /// `count` more bytes come from as many bytes of the input, the first at `at`.
-    fn run(&mut self, at: usize, count: usize);
+    /// The characters of `text` stand in the input as they are, the first at `at`.
+    fn text(&mut self, at: usize, text: &[u8]);
 
     /// Where the end of the text comes from, counted likewise, when the text is cut to `len` bytes.
     fn cut(&mut self, len: usize) -> usize;
@@ -24,7 +24,7 @@ impl Origins for Unnoted {
     fn same(&mut self, _: usize, _: usize) {}
 
     #[inline(always)]
-    fn run(&mut self, _: usize, _: usize) {}
+    fn text(&mut self, _: usize, _: &[u8]) {}
 
     #[inline(always)]
     fn cut(&mut self, _: usize) -> usize {
@@ -47,9 +47,16 @@ impl Origins for Noted<'_> {
     }
 
     #[inline(always)]
-    fn run(&mut self, at: usize, count: usize) {
-        let start = self.base + at;
-        self.list.extend(start..start + count);
+    fn text(&mut self, at: usize, text: &[u8]) {
+        let mut start = self.base + at;
+        self.list
+            .extend(text.iter().enumerate().map(|(index, byte)| {
+                // All bytes of a character come from where it begins.
+                if byte & 0xc0 != 0x80 {
+                    start = self.base + at + index;
+                }
+                start
+            }));
     }
 
     fn cut(&mut self, len: usize) -> usize {

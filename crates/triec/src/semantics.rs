@@ -215,17 +215,15 @@ pub(crate) fn special_ids(image: &ValidImage<'_>, tokenizer: &Tokenizer) -> Find
     Ok(format!("special ids: {}", present.join(", ")))
 }
 
-/// No rule and no symbol begins with a character that is said to stay as it is.
+/// No rule is, and no symbol begins with, a character that is said to stay as it is.
 pub(crate) fn plain_chars(image: &ValidImage<'_>, _: &Tokenizer) -> Finding {
     let Some(words) = image.plain_chars() else {
         return Ok("plain characters: none stated".into());
     };
     let mut count = 0;
     for code in 0..0x1_0000u32 {
-        let is_set = words
-            .get(code as usize / 64)
-            .is_some_and(|word| word >> (code % 64) & 1 != 0);
-        if !is_set {
+        let word = words.get(code as usize / 32).copied().unwrap_or(0);
+        if word >> (2 * (code % 32)) & 1 == 0 {
             continue;
         }
         count += 1;
@@ -235,26 +233,23 @@ pub(crate) fn plain_chars(image: &ValidImage<'_>, _: &Tokenizer) -> Finding {
         };
         let mut buffer = [0; 4];
         let bytes = character.encode_utf8(&mut buffer).as_bytes();
-        let meets_symbol = image.symbol_nodes().is_some_and(|nodes| {
-            (1..=bytes.len()).any(|len| match walk(nodes, &bytes[..len]) {
-                Some(node) => node.id != NO_ID || len == bytes.len(),
-                None => false,
+        let meets = |nodes| {
+            (1..=bytes.len()).any(|len| {
+                walk(nodes, &bytes[..len])
+                    .is_some_and(|node| node.id != NO_ID || len == bytes.len())
             })
-        });
-        if meets_symbol {
+        };
+        if image.symbol_nodes().is_some_and(meets) {
             return wrong("a user-defined symbol begins with it");
         }
-        if let Some(map) = image.charsmap() {
-            let goes_on = match bytes {
-                [first] => (0..0x80).any(|second| map.may_begin_with(&[*first, second])),
-                _ => map.may_begin_with(bytes),
-            };
-            if goes_on || map.longest_match(bytes).is_some() {
-                return wrong("a rule begins with it");
-            }
+        if image
+            .charsmap()
+            .is_some_and(|map| map.longest_match(bytes).is_some())
+        {
+            return wrong("there is a rule for it");
         }
     }
-    Ok(format!("plain characters: {count} as the rules have them"))
+    Ok(format!("plain characters: {count} without a rule"))
 }
 
 /// The post-processor's steps have known flags, at most one of each kind where one is all that counts, and no
