@@ -4,8 +4,11 @@ use std::collections::HashMap;
 
 use sha2::{Digest, Sha256};
 use trie_runtime::{
-    Candidate, LatticeError, PieceType, Reference, Replacement, SampleFrom, SplitMix64, Tokenizer,
+    Candidate, Image, LatticeError, PieceType, Reference, Replacement, SampleFrom, Scratch,
+    SplitMix64, Tokenizer,
 };
+use trie_tests::hf_models::{Source, fairseq_shapes, random_document, sentencepiece_shapes};
+use trie_tests::images::Random;
 use trie_tests::models::{ModelSpec, Piece};
 use trie_tests::{REFERENCES, Row, data_dir, model_path, options, rows, tokenizer, xlm_roberta};
 
@@ -193,7 +196,7 @@ fn small_model() -> Tokenizer {
         ..ModelSpec::default()
     };
     let image = trie_compiler::compile(&spec.encode(), &Default::default()).expect("a sound model");
-    Tokenizer::new(trie_runtime::Image::from_bytes(&image).expect("a fresh image is sound"))
+    Tokenizer::new(Image::from_bytes(&image).expect("a fresh image is sound"))
 }
 
 /// All segmentations of `text` with their path scores, straight from the description of the lattice.
@@ -554,4 +557,93 @@ fn what_cannot_be_answered_is_an_error() {
     let tokenizer = trie_tests::tokenizer(&path, &options);
     assert_eq!(tokenizer.nbest("a", 3), Err(LatticeError::NoReference));
     assert_eq!(tokenizer.entropy("a", 1.0), Err(LatticeError::NoReference));
+}
+
+/// The inputs of `encode.jsonl`, without the very long ones.
+fn hard_inputs() -> Vec<Vec<u8>> {
+    let rows = rows(&data_dir().join("encode.jsonl"));
+    let inputs = rows.iter().filter_map(|row| row.bytes("input"));
+    inputs.filter(|input| input.len() < 300).collect()
+}
+
+/// The explained path is the encoded one, and runners-up are never better.
+#[test]
+fn explanations_are_of_the_encoded_path() {
+    for (reference, _) in REFERENCES {
+        for model in ["xlm-roberta", "bytefb", "uds"] {
+            let path = model_path(model, None).unwrap();
+            let tokenizer = tokenizer(&path, &options("sentencepiece", reference));
+            let unk = tokenizer.special_ids().unk.unwrap();
+            let byte_id = |byte: &u8| tokenizer.piece_to_id(format!("<0x{byte:02X}>")).unwrap();
+            for input in hard_inputs() {
+                let explanation = tokenizer.explain(&input, 3).unwrap();
+                let mut ids = Vec::new();
+                let mut after_unknown = false;
+                for segment in &explanation.segments {
+                    assert_eq!(segment.best.len(), segment.running.len());
+                    for piece in segment.best.iter().map(|&index| segment.pieces[index]) {
+                        let text = &explanation.normalized[piece.start..piece.end];
+                        match piece.id {
+                            Some(id) => ids.push(id),
+                            None if model == "bytefb" => ids.extend(text.iter().map(byte_id)),
+                            None if after_unknown => {}
+                            None => ids.push(unk),
+                        }
+                        after_unknown = piece.id.is_none();
+                    }
+                    let is_text = std::str::from_utf8(&input).is_ok();
+                    for runner in segment.runners.iter().filter(|_| is_text && model != "uds") {
+                        // Sums from the other end are rounded otherwise.
+                        assert!(runner.behind > -1e-3, "{model} {input:?} {runner:?}");
+                    }
+                }
+                assert_eq!(ids, explanation.ids, "{model} {input:?}");
+                assert_eq!(ids, tokenizer.encode_to_vec(&input));
+            }
+        }
+    }
+}
+
+/// Under the Hugging Face reference, the explained words and added tokens are those that are encoded.
+#[test]
+fn explained_words_are_the_encoded_ones() {
+    let source = Source::new("bytefb", "sentencepiece");
+    let mut random = Random(6);
+    let mut documents = sentencepiece_shapes(&source);
+    documents.extend((0..40).map(|_| random_document("random", &source, &mut random)));
+    documents.extend(
+        fairseq_shapes(&Source::new("xlm-roberta", "fairseq"))
+            .into_iter()
+            .skip(1)
+            .take(2),
+    );
+    let mut scratch = Scratch::new();
+    let (mut compared, mut added) = (0, 0);
+    for document in documents {
+        // Random ones may be refused.
+        let Ok(image) = trie_compiler::compile(document.json.as_bytes(), &Default::default())
+        else {
+            continue;
+        };
+        let tokenizer = Tokenizer::new(Image::from_bytes(&image).expect("a fresh image is sound"));
+        for input in hard_inputs() {
+            let explanation = tokenizer.explain(&input, 1).unwrap();
+            let mut ids = Vec::new();
+            for segment in &explanation.segments {
+                match segment.added_token {
+                    Some(id) => {
+                        added += 1;
+                        ids.push(id);
+                    }
+                    None => {
+                        let word = &explanation.normalized[segment.start..segment.end];
+                        ids.extend_from_slice(tokenizer.encode_normalized(word, &mut scratch));
+                    }
+                }
+            }
+            compared += 1;
+            assert_eq!(ids, explanation.ids, "{} {input:?}", document.name);
+        }
+    }
+    assert!(compared > 20_000 && added > 1_000, "{compared} {added}");
 }

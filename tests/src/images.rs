@@ -1,7 +1,10 @@
 //! Crafted images: damaged in a chosen place, with checksums made right again, and used all the same.
 
 use trie_format::{HEADER_LEN, Header, ImageView, SectionEntry, checksum, image_id};
-use trie_runtime::{EncodeOptions, Image, OffsetUnit, Scratch, Tokenizer, Truncation};
+use trie_runtime::{
+    DecodeOptions, DecodeStream, EncodeOptions, Image, OffsetUnit, Replacement, SampleFrom,
+    Scratch, SplitMix64, Tokenizer, Truncation,
+};
 
 /// A copy of some bytes that starts on a 64-byte boundary.
 pub struct Aligned {
@@ -114,6 +117,8 @@ pub fn use_image(image: Image) {
         let _ = tokenizer.decode_pieces(&pieces, &mut scratch);
         let _ = tokenizer.normalize(text, &mut scratch);
         let _ = tokenizer.piece_to_id(text);
+        use_lattice(&tokenizer, text, &ids);
+        use_stream(&tokenizer, &ids);
     }
     let count = tokenizer.piece_count();
     for id in (0..count.min(300)).chain([count, u32::MAX]) {
@@ -125,6 +130,30 @@ pub fn use_image(image: Image) {
     }
     let _ = tokenizer.special_ids();
     let _ = tokenizer.image().report().to_string();
+}
+
+fn use_lattice(tokenizer: &Tokenizer, text: &[u8], ids: &[u32]) {
+    let mut random = SplitMix64::new(1);
+    let _ = tokenizer.score_of(ids);
+    let _ = tokenizer.nbest(text, 3);
+    let _ = tokenizer.entropy(text, 0.5);
+    let _ = tokenizer.explain(text, 2);
+    for from in [SampleFrom::All, SampleFrom::Best(3)] {
+        let _ = tokenizer.sample(text, 0.5, from, || random.next_u64());
+    }
+    for replacement in [Replacement::With, Replacement::WithoutBestFirst] {
+        let random = || random.next_u64();
+        let _ = tokenizer.sample_with_scores(text, 3, 0.5, replacement, random);
+    }
+}
+
+fn use_stream(tokenizer: &Tokenizer, ids: &[u32]) {
+    let options = DecodeOptions::default().with_skip_special_tokens(false);
+    let mut stream = DecodeStream::new(tokenizer, &options);
+    for &id in ids.iter().take(300).chain(&[0, u32::MAX]) {
+        let _ = stream.push(id);
+    }
+    let _ = stream.finish();
 }
 
 /// A small, fixed pseudo-random sequence (splitmix64), so that failures can be run again.
