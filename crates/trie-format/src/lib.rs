@@ -30,6 +30,7 @@ mod error;
 mod header;
 mod metadata;
 mod node;
+pub mod parts;
 mod pieces;
 pub mod pipeline;
 mod section;
@@ -47,6 +48,7 @@ pub use metadata::{
     Preset, Reference, Template, TextRange,
 };
 pub use node::{MAX_PIECE_BYTES, NODE_LEN, Node};
+pub use parts::{BakedParts, JoinedPairs};
 pub use pieces::PieceTable;
 pub use pipeline::PipelineView;
 pub use section::{

@@ -9,6 +9,7 @@
 //! origins    where in the input normalized text comes from
 //! viterbi    the best segmentation, in the arithmetic of the image's reference
 //! segment    the same in a moving window, of text that may still be arriving
+//! parts      the same part by part, with answers that are known beforehand
 //! sp         a text's tokens as SentencePiece finds them
 //! hf         everything that Hugging Face `tokenizers` does around the model
 //! sequence   one text's tokens, from either of the two
@@ -58,6 +59,7 @@ mod normalize;
 mod options;
 mod origins;
 mod output;
+mod parts;
 mod plain;
 mod report;
 mod scratch;

@@ -4,9 +4,24 @@ use trie_format::{Reference, ValidImage};
 
 use super::tokens::{Fuse, Sink, Source, UnknownPieces};
 use crate::normalize::Normalizer;
+use crate::parts::{Parts, Segmenter};
 use crate::segment::Window;
 use crate::trie::Trie;
 use crate::viterbi::{Mixed, Single, UnkScore};
+
+/// How far the best paths are: of an image with parts, and of one without.
+#[derive(Debug, Default)]
+pub(crate) struct Paths {
+    parts: Segmenter<f32>,
+    window: Window<f32>,
+}
+
+impl Paths {
+    /// Bytes that are held.
+    pub(crate) fn allocated_bytes(&self) -> usize {
+        self.parts.allocated_bytes() + self.window.allocated_bytes()
+    }
+}
 
 /// A SentencePiece model. Made anew for each call, in constant time.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +29,7 @@ pub(crate) struct Model<'a> {
     pub(crate) normalizer: Normalizer<'a>,
     trie: Trie<'a>,
     unk: UnkScore,
+    parts: Option<Parts<'a>>,
     pub(crate) unknown: UnknownPieces<'a>,
     is_021: bool,
 }
@@ -24,8 +40,22 @@ impl<'a> Model<'a> {
             normalizer: Normalizer::new(image),
             trie: Trie::pieces(image),
             unk: UnkScore::new(image),
+            parts: Parts::new(image),
             unknown: UnknownPieces::new(image),
             is_021: Reference::from(image.metadata().reference) == Reference::SentencePiece021,
+        }
+    }
+
+    /// Whether text is segmented part by part.
+    pub(crate) fn has_parts(&self) -> bool {
+        self.parts.is_some()
+    }
+
+    /// Begins a new text.
+    pub(crate) fn begin(&self, paths: &mut Paths) {
+        match &self.parts {
+            Some(parts) => paths.parts.begin(parts),
+            None => paths.window.begin(),
         }
     }
 
@@ -33,7 +63,7 @@ impl<'a> Model<'a> {
     #[inline(always)]
     pub(crate) fn segment(
         &self,
-        window: &mut Window<f32>,
+        paths: &mut Paths,
         fuse: &mut Fuse,
         source: Source<'_>,
         range: (usize, usize),
@@ -45,10 +75,13 @@ impl<'a> Model<'a> {
         let mut push = |from: usize, to: usize, id: u32| {
             fuse.push(self.unknown, source, (start + from, start + to), id, sink);
         };
-        let settled = if self.is_021 {
-            window.advance::<Mixed>(self.trie, self.unk, text, last, &mut push)
-        } else {
-            window.advance::<Single>(self.trie, self.unk, text, last, &mut push)
+        let Paths { parts, window } = paths;
+        let (trie, unk) = (self.trie, self.unk);
+        let settled = match (&self.parts, self.is_021) {
+            (Some(model), false) => parts.advance::<Single>(model, text, last, &mut push),
+            (Some(model), true) => parts.advance::<Mixed>(model, text, last, &mut push),
+            (None, false) => window.advance::<Single>(trie, unk, text, last, &mut push),
+            (None, true) => window.advance::<Mixed>(trie, unk, text, last, &mut push),
         };
         if last {
             fuse.end_run(self.unknown, source, sink);
