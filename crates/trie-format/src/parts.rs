@@ -26,6 +26,18 @@ pub const MAX_MAGNITUDE: f32 = 80.0;
 #[repr(transparent)]
 pub struct PartKey([u64; 3]);
 
+/// For each number of bytes, the bits of so many in three words.
+const MASKS: [[u64; 3]; MAX_KEY_BYTES + 1] = {
+    let mut masks = [[0; 3]; MAX_KEY_BYTES + 1];
+    let mut len = 1;
+    while len < masks.len() {
+        masks[len] = masks[len - 1];
+        masks[len][(len - 1) / 8] |= 0xff << (8 * ((len - 1) % 8));
+        len += 1;
+    }
+    masks
+};
+
 impl PartKey {
     /// U+2581, which stands for a space.
     pub const SPACE: [u8; 3] = [0xe2, 0x96, 0x81];
@@ -55,19 +67,28 @@ impl PartKey {
     #[must_use]
     pub fn of_window(window: &[u8; 24], len: usize, after_space: bool) -> Self {
         let (words, _) = window.as_chunks::<8>();
+        let [first, second, third] = MASKS[if len < MASKS.len() {
+            len
+        } else {
+            MAX_KEY_BYTES
+        }];
         let word = |index: usize| words.get(index).map_or(0, |&word| u64::from_le_bytes(word));
-        // All ones in the lowest `8 * bytes` bits.
-        let ones = |bytes: usize| match bytes {
-            0 => 0,
-            1..8 => u64::MAX >> (64 - 8 * bytes),
-            _ => u64::MAX,
-        };
-        let mark = (len as u64 | u64::from(after_space) << 7) << 48;
         Self([
-            word(0) & ones(len),
-            word(1) & ones(len.saturating_sub(8)),
-            word(2) & ones(len.saturating_sub(16)) & Self::NO_BYTES | mark,
+            word(0) & first,
+            word(1) & second,
+            word(2) & third | Self::mark(len, after_space),
         ])
+    }
+
+    /// The key of one character of `len` bytes, given as a little-endian number, that is not U+2581.
+    #[inline(always)]
+    #[must_use]
+    pub const fn of_character(bytes: u32, len: usize) -> Self {
+        Self([bytes as u64, 0, Self::mark(len, false)])
+    }
+
+    const fn mark(len: usize, after_space: bool) -> u64 {
+        (len as u64 | (after_space as u64) << 7) << 48
     }
 
     /// Where to look for the key.
@@ -144,10 +165,12 @@ impl<'a> BakedParts<'a> {
     /// The two buckets of a hash among `count`.
     #[inline(always)]
     #[must_use]
-    pub fn places(hash: u64, count: usize) -> [usize; 2] {
+    pub const fn places(hash: u64, count: usize) -> [usize; 2] {
         let count = count as u64;
-        let scale = |half: u64| (half * count >> 32) as usize;
-        [scale(hash >> 32), scale(hash & 0xffff_ffff)]
+        [
+            ((hash >> 32) * count >> 32) as usize,
+            ((hash & 0xffff_ffff) * count >> 32) as usize,
+        ]
     }
 
     /// The baked part with this key, which is not the empty one.

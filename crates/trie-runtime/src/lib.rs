@@ -4,6 +4,7 @@
 //! image      where the bytes are: mapped, copied into huge or plain pages, or in the executable
 //! memory     private memory for copies
 //! trie       walks over 64-byte nodes, unchecked because the image is validated
+//! simd       sixteen bytes at a time
 //! plain      text that normalization leaves as it is
 //! normalize  the model's rules and whitespace switches, as SentencePiece applies them
 //! origins    where in the input normalized text comes from
@@ -65,6 +66,7 @@ mod report;
 mod scratch;
 mod segment;
 mod sequence;
+mod simd;
 mod sp;
 mod stream;
 mod tokenizer;

@@ -26,6 +26,13 @@ pub(crate) use table::Parts;
 use crate::segment::Window;
 use crate::viterbi::{Arithmetic, Kept};
 
+/// Takes tokens.
+pub(crate) trait Found {
+    /// The next token: where it starts and ends in the text, and its id, [`trie_format::NO_ID`] for an unknown
+    /// character.
+    fn token(&mut self, start: usize, end: usize, id: u32);
+}
+
 /// What is kept between parts, and working space.
 #[derive(Debug, Default)]
 pub(crate) struct Segmenter<Score> {
@@ -65,17 +72,17 @@ impl<Score: Kept> Segmenter<Score> {
         parts: &Parts<'_>,
         text: &[u8],
         last: bool,
-        mut found: impl FnMut(usize, usize, u32),
+        found: &mut impl Found,
     ) -> usize {
         let mut at = 0;
         if self.inside.is_some() {
-            at = self.go_on::<A>(parts, text, 0, last, &mut found);
+            at = self.go_on::<A>(parts, text, 0, last, found);
         }
         while at < text.len() && self.inside.is_none() {
             let next = if parts.has_words() {
-                self.word::<A>(parts, text, at, last, &mut found)
+                self.word::<A>(parts, text, at, last, found)
             } else {
-                self.part::<A>(parts, text, at, last, &mut found)
+                self.part::<A>(parts, text, at, last, found)
             };
             match next {
                 Some(next) => at = next,
@@ -83,7 +90,7 @@ impl<Score: Kept> Segmenter<Score> {
                 None => {
                     self.window.begin_at(self.sum);
                     self.inside = Some(0);
-                    at = self.go_on::<A>(parts, text, at, last, &mut found);
+                    at = self.go_on::<A>(parts, text, at, last, found);
                 }
             }
         }
@@ -98,7 +105,7 @@ impl<Score: Kept> Segmenter<Score> {
         text: &[u8],
         at: usize,
         last: bool,
-        found: &mut impl FnMut(usize, usize, u32),
+        found: &mut impl Found,
     ) -> usize {
         let searched = at + self.inside.unwrap_or_default();
         let end = parts.end(text, searched.min(text.len()), last);
@@ -108,7 +115,7 @@ impl<Score: Kept> Segmenter<Score> {
             parts.unk,
             rest,
             end.is_some(),
-            |start, end, id| found(at + start, at + end, id),
+            |start, end, id| found.token(at + start, at + end, id),
         );
         self.inside = None;
         if end.is_some() {
@@ -128,23 +135,21 @@ impl<Score: Kept> Segmenter<Score> {
         text: &[u8],
         at: usize,
         last: bool,
-        found: &mut impl FnMut(usize, usize, u32),
+        found: &mut impl Found,
     ) -> Option<usize> {
-        let end = parts.end(text, at, last)?;
-        let part = text.get(at..end)?;
-        let Some(key) = trie_format::parts::PartKey::new(part) else {
+        let (end, key) = parts.part(text, at, last)?;
+        let Some(key) = key else {
             self.solve::<A>(parts, text, (at, end), None, found);
             return Some(end);
         };
         let hash = key.hash();
-        if self.baked::<A>(parts, &key, hash, (at, end), found)
-            || self.remembered::<A>(&key, hash, at, found)
+        if !self.baked::<A>(parts, &key, hash, (at, end), found)
+            && !self.remembered::<A>(&key, hash, at, found)
         {
-            return Some(end);
+            let mut answer = memo::Answer::new();
+            self.solve::<A>(parts, text, (at, end), Some(&mut answer), found);
+            self.memo.insert(key, hash, &answer);
         }
-        let mut answer = memo::Answer::new();
-        self.solve::<A>(parts, text, (at, end), Some(&mut answer), found);
-        self.memo.insert(key, hash, &answer);
         Some(end)
     }
 

@@ -8,7 +8,7 @@ use trie_format::NO_ID;
 
 use super::memo::Answer;
 use super::table::Parts;
-use super::{Segmenter, word};
+use super::{Found, Segmenter, word};
 use crate::utf8::announced_len;
 use crate::viterbi::{Arithmetic, Kept};
 
@@ -44,13 +44,14 @@ impl<Score: Kept> Cell<Score> {
 
 impl<Score: Kept> Segmenter<Score> {
     /// Segments the part from `at` to `end`, and adds its tokens to the answer.
+    #[inline(never)]
     pub(super) fn solve<A: Arithmetic<Score = Score>>(
         &mut self,
         parts: &Parts<'_>,
         text: &[u8],
         (at, end): (usize, usize),
         answer: Option<&mut Answer>,
-        found: &mut impl FnMut(usize, usize, u32),
+        found: &mut impl Found,
     ) {
         let part = text.get(at..end).unwrap_or_default();
         let furthest = part.len() as f32 * parts.magnitude();
@@ -61,7 +62,7 @@ impl<Score: Kept> Segmenter<Score> {
             self.window.begin_at(self.sum);
             self.window
                 .advance::<A>(parts.trie, parts.unk, part, true, |start, end, id| {
-                    found(at + start, at + end, id);
+                    found.token(at + start, at + end, id);
                 });
             self.sum = self.window.end_score();
             return;
@@ -93,7 +94,7 @@ impl<Score: Kept> Segmenter<Score> {
             && start < part.len()
         {
             let next = start + token.len.max(1) as usize;
-            found(at + start, at + next, token.id);
+            found.token(at + start, at + next, token.id);
             if let Some(answer) = answer.as_deref_mut() {
                 if token.id == NO_ID || token.id == parts.unk_id || token.score.is_nan() {
                     answer.refuse();

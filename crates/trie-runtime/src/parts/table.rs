@@ -1,6 +1,6 @@
 //! What an image says about parts.
 
-use trie_format::parts::{BakedPart, PartKey};
+use trie_format::parts::{BakedPart, MAX_KEY_BYTES, PartKey};
 use trie_format::{BakedParts, JoinedPairs, ValidImage};
 
 use crate::trie::Trie;
@@ -76,6 +76,32 @@ impl<'a> Parts<'a> {
         at_end()
     }
 
+    /// The part that begins at `at`: its end, and its key if it is short enough to have one; `None` if it may be longer
+    /// than `text` goes, which is not the `last`.
+    #[inline(always)]
+    pub(super) fn part(
+        &self,
+        text: &[u8],
+        at: usize,
+        last: bool,
+    ) -> Option<(usize, Option<PartKey>)> {
+        let (first, len) = character(text, at).or_else(|| last.then_some((0, 0)))?;
+        let second = character(text, at + len);
+        // Half of the parts of Chinese text are one character.
+        if let Some((second, _)) = second
+            && first != Self::SPACE
+            && !self.pairs.may_join(first, second)
+        {
+            return Some((at + len, Some(PartKey::of_character(first, len))));
+        }
+        let end = self.end(text, at + len, last)?;
+        Some((end, key(text, at, end)))
+    }
+
+    /// U+2581.
+    const SPACE: u32 =
+        u32::from_le_bytes([PartKey::SPACE[0], PartKey::SPACE[1], PartKey::SPACE[2], 0]);
+
     /// Where the last whole character of `text` begins; 0 if there is none.
     pub(super) fn last_whole_char(&self, text: &[u8]) -> usize {
         // A character has no more than four bytes, and less than one may follow it.
@@ -84,6 +110,24 @@ impl<'a> Parts<'a> {
             .rev()
             .find(|&at| !is_inside(text, at) && character(text, at).is_some())
             .unwrap_or(0)
+    }
+}
+
+/// The key of the part from `at` to `end`, if it is short enough to have one.
+#[inline(always)]
+fn key(text: &[u8], at: usize, end: usize) -> Option<PartKey> {
+    let body = at
+        + if text.get(at..)?.starts_with(&PartKey::SPACE) {
+            3
+        } else {
+            0
+        };
+    match text.get(body..)?.first_chunk() {
+        Some(window) => {
+            let len = end.checked_sub(body)?;
+            (len <= MAX_KEY_BYTES).then(|| PartKey::of_window(window, len, body != at))
+        }
+        None => PartKey::new(text.get(at..end)?),
     }
 }
 

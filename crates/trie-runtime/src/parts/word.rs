@@ -2,9 +2,10 @@
 
 use trie_format::parts::{MAX_BAKED_SUM, MAX_KEY_BYTES, PartKey};
 
-use super::Segmenter;
 use super::memo::{Answer, MAX_TOKENS};
 use super::table::Parts;
+use super::{Found, Segmenter};
+use crate::simd::equal;
 use crate::viterbi::{Arithmetic, Kept};
 
 /// No sum inside a part or word that has a key is further from the one before it: the greatest magnitude an image may
@@ -32,7 +33,7 @@ impl<Score: Kept> Segmenter<Score> {
         text: &[u8],
         at: usize,
         last: bool,
-        found: &mut impl FnMut(usize, usize, u32),
+        found: &mut impl Found,
     ) -> Option<usize> {
         let rest = text.get(at..)?;
         let body = rest.strip_prefix(&PartKey::SPACE);
@@ -75,11 +76,11 @@ impl<Score: Kept> Segmenter<Score> {
         key: &PartKey,
         hash: u64,
         (at, end): (usize, usize),
-        found: &mut impl FnMut(usize, usize, u32),
+        found: &mut impl Found,
     ) -> bool {
         match parts.find(key, hash) {
             Some(part) if self.sum.is_within(MAX_BAKED_SUM) => {
-                found(at, end, part.id);
+                found.token(at, end, part.id);
                 self.sum = A::extend_single(self.sum, part.score);
                 true
             }
@@ -94,7 +95,7 @@ impl<Score: Kept> Segmenter<Score> {
         key: &PartKey,
         hash: u64,
         at: usize,
-        found: &mut impl FnMut(usize, usize, u32),
+        found: &mut impl Found,
     ) -> bool {
         let entry = match self.memo.find(key, hash) {
             Some(entry) if self.sum.is_within(entry.limit) => entry,
@@ -107,7 +108,7 @@ impl<Score: Kept> Segmenter<Score> {
                 break;
             }
             let (id, score) = entry.tokens[index];
-            found(start, start + len, id);
+            found.token(start, start + len, id);
             self.sum = A::extend_single(self.sum, score);
             start += len;
         }
@@ -122,20 +123,20 @@ impl<Score: Kept> Segmenter<Score> {
         text: &[u8],
         (at, end): (usize, usize),
         answer: &mut Answer,
-        found: &mut impl FnMut(usize, usize, u32),
+        found: &mut impl Found,
     ) {
         let text = text.get(..end).unwrap_or_default();
         let mut start = at;
         while start < end {
-            let stop = parts.end(text, start, true).unwrap_or(end);
+            let (stop, key) = parts.part(text, start, true).unwrap_or((end, None));
             let is_word = (start, stop) == (at, end);
-            let known = match text.get(start..stop).and_then(PartKey::new) {
+            let known = match key {
                 Some(key) if !is_word => parts.find(&key, key.hash()),
                 _ => None,
             };
             match known {
                 Some(part) if self.sum.is_within(MAX_BAKED_SUM) => {
-                    found(start, stop, part.id);
+                    found.token(start, stop, part.id);
                     self.sum = A::extend_single(self.sum, part.score);
                     answer.push(stop - start, part.id, part.score);
                     answer.limit(MAX_BAKED_SUM - KEY_REACH as f32);
@@ -154,7 +155,7 @@ impl<Score: Kept> Segmenter<Score> {
         text: &[u8],
         at: usize,
         last: bool,
-        found: &mut impl FnMut(usize, usize, u32),
+        found: &mut impl Found,
     ) -> Option<usize> {
         let mut start = self.part::<A>(parts, text, at, last, found)?;
         while let Some(rest) = text.get(start..)
@@ -183,21 +184,16 @@ fn filled(text: &[u8]) -> [u8; 24] {
 /// Where the first U+2581 in `window` begins, if that is at most [`MAX_KEY_BYTES`] bytes on and all of it is there.
 #[inline(always)]
 fn next_space(window: &[u8; 24]) -> Option<usize> {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x80 * ONES;
     let [first, ..] = PartKey::SPACE;
-    let (words, _) = window.as_chunks::<8>();
-    for (index, word) in words.iter().enumerate() {
-        let bytes = u64::from_le_bytes(*word) ^ (u64::from(first) * ONES);
-        // The highest bit of each byte that is zero; of bytes behind the first one, perhaps more.
-        let mut zeros = bytes.wrapping_sub(ONES) & !bytes & HIGH;
-        while zeros != 0 {
-            let at = 8 * index + zeros.trailing_zeros() as usize / 8;
-            if window.get(at..at + 3) == Some(&PartKey::SPACE) {
-                return Some(at);
-            }
-            zeros &= zeros - 1;
+    let (low, high) = (window.first_chunk()?, window.last_chunk()?);
+    // The two halves overlap.
+    let mut places = equal(*low, first) | equal(*high, first) << 8;
+    while places != 0 {
+        let at = places.trailing_zeros() as usize;
+        if window.get(at..at + 3) == Some(&PartKey::SPACE) {
+            return Some(at);
         }
+        places &= places - 1;
     }
     None
 }

@@ -4,7 +4,7 @@ use trie_format::{Reference, ValidImage};
 
 use super::tokens::{Fuse, Sink, Source, UnknownPieces};
 use crate::normalize::Normalizer;
-use crate::parts::{Parts, Segmenter};
+use crate::parts::{Found, Parts, Segmenter};
 use crate::segment::Window;
 use crate::trie::Trie;
 use crate::viterbi::{Mixed, Single, UnkScore};
@@ -20,6 +20,24 @@ impl Paths {
     /// Bytes that are held.
     pub(crate) fn allocated_bytes(&self) -> usize {
         self.parts.allocated_bytes() + self.window.allocated_bytes()
+    }
+}
+
+/// Hands the tokens of a text on that begins at `start` of the source.
+struct Tokens<'t, S> {
+    unknown: UnknownPieces<'t>,
+    source: Source<'t>,
+    start: usize,
+    fuse: &'t mut Fuse,
+    sink: &'t mut S,
+}
+
+impl<S: Sink> Found for Tokens<'_, S> {
+    #[inline(always)]
+    fn token(&mut self, start: usize, end: usize, id: u32) {
+        let span = (self.start + start, self.start + end);
+        self.fuse
+            .push(self.unknown, self.source, span, id, self.sink);
     }
 }
 
@@ -72,16 +90,24 @@ impl<'a> Model<'a> {
     ) -> usize {
         let (start, end) = range;
         let text = source.text.get(start..end).unwrap_or_default();
-        let mut push = |from: usize, to: usize, id: u32| {
-            fuse.push(self.unknown, source, (start + from, start + to), id, sink);
+        let mut tokens = Tokens {
+            unknown: self.unknown,
+            source,
+            start,
+            fuse,
+            sink,
         };
         let Paths { parts, window } = paths;
         let (trie, unk) = (self.trie, self.unk);
         let settled = match (&self.parts, self.is_021) {
-            (Some(model), false) => parts.advance::<Single>(model, text, last, &mut push),
-            (Some(model), true) => parts.advance::<Mixed>(model, text, last, &mut push),
-            (None, false) => window.advance::<Single>(trie, unk, text, last, &mut push),
-            (None, true) => window.advance::<Mixed>(trie, unk, text, last, &mut push),
+            (Some(model), false) => parts.advance::<Single>(model, text, last, &mut tokens),
+            (Some(model), true) => parts.advance::<Mixed>(model, text, last, &mut tokens),
+            (None, false) => window.advance::<Single>(trie, unk, text, last, |start, end, id| {
+                tokens.token(start, end, id);
+            }),
+            (None, true) => window.advance::<Mixed>(trie, unk, text, last, |start, end, id| {
+                tokens.token(start, end, id);
+            }),
         };
         if last {
             fuse.end_run(self.unknown, source, sink);
