@@ -9,6 +9,7 @@
 //! vocab     ids and path scores under the chosen numbering and reference
 //! plain     characters that normalization leaves as they are
 //! trie      the double array of 64-byte nodes
+//! parts     where text falls apart, and answers known beforehand
 //! writer    sections, checksums, bytes
 //! output    onto the disk, atomically
 //! build     one line for a `build.rs`
@@ -32,6 +33,7 @@ mod error;
 mod hf;
 mod model;
 mod output;
+mod parts;
 mod plain;
 mod post;
 mod proto;
@@ -215,6 +217,7 @@ pub fn compile_with_progress(
         preset: Preset::None,
         vocab: &vocab,
         trie: &trie,
+        parts: parts::tables(&vocab, &trie, parsed.normalizer.charsmap.as_ref()),
         symbols: symbols.as_ref(),
         unk_surface: &parsed.unk_surface,
         normalizer: Some(&parsed.normalizer),
@@ -223,14 +226,14 @@ pub fn compile_with_progress(
         pipeline: None,
         template: options.template,
         post_processor: post::steps(&named.post_processor, None, named.padding.as_ref()),
-        plain_chars: plain::plain_chars(
+        plain_chars: Some(plain::plain_chars(
             parsed
                 .normalizer
                 .charsmap
                 .as_ref()
                 .map(charsmap::Charsmap::view),
             &vocab.symbol_keys,
-        ),
+        )),
     })
 }
 
@@ -277,6 +280,7 @@ fn compile_hf(
         preset,
         vocab: &vocab,
         trie: &trie,
+        parts: parts::tables(&vocab, &trie, charsmap),
         symbols: None,
         unk_surface: b"",
         normalizer: None,
@@ -290,6 +294,6 @@ fn compile_hf(
             model.padding.as_ref(),
         ),
         // The steps of this reference look at graphemes.
-        plain_chars: Vec::new(),
+        plain_chars: None,
     })
 }

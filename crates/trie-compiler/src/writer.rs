@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use trie_format::pipeline::Step;
 use trie_format::{
     ENDIAN_MARK, FORMAT_MAJOR, FORMAT_MINOR, HEADER_LEN, Header, IdMap, IndexEntry, MAGIC,
-    Metadata, NormalizerFlags, PIECES_PER_ENTRY, Preset, Reference, SECTION_ALIGN,
+    Metadata, NormalizerFlags, PIECES_PER_ENTRY, PlainChars, Preset, Reference, SECTION_ALIGN,
     SECTION_REQUIRED, SectionEntry, SectionKind, Template, TextRange, WIDE, checksum, image_id,
 };
 
@@ -14,6 +14,7 @@ use crate::charsmap::Charsmap;
 use crate::error::CompileError;
 use crate::hf::steps::Sections;
 use crate::model::Normalizer;
+use crate::parts::PartTables;
 use crate::trie::Trie;
 use crate::vocab::{Entry, Vocab};
 
@@ -25,6 +26,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) preset: Preset,
     pub(crate) vocab: &'a Vocab<'a>,
     pub(crate) trie: &'a Trie,
+    pub(crate) parts: Option<PartTables>,
     pub(crate) symbols: Option<&'a Trie>,
     pub(crate) unk_surface: &'a [u8],
     pub(crate) normalizer: Option<&'a Normalizer>,
@@ -34,7 +36,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) template: Template,
     pub(crate) post_processor: Vec<Step>,
     /// Empty: none.
-    pub(crate) plain_chars: Vec<u64>,
+    pub(crate) plain_chars: Option<PlainChars>,
 }
 
 struct Section<'a> {
@@ -88,9 +90,16 @@ pub(crate) fn image(parts: &Parts<'_>) -> Result<Vec<u8>, CompileError> {
         let steps: &[u8] = bytemuck::cast_slice(&parts.post_processor);
         sections.push(Section::new(SectionKind::PostProcessor, steps));
     }
-    if !parts.plain_chars.is_empty() {
-        let words: &[u8] = bytemuck::cast_slice(&parts.plain_chars);
-        sections.push(Section::new(SectionKind::PlainChars, words));
+    if let Some(chars) = &parts.plain_chars {
+        let bytes = bytemuck::bytes_of(chars);
+        sections.push(Section::new(SectionKind::PlainChars, bytes));
+    }
+    if let Some(tables) = &parts.parts {
+        let header: &[u8] = bytemuck::bytes_of(&tables.header);
+        let pairs = [header, bytemuck::cast_slice(&tables.pairs)].concat();
+        sections.push(Section::new(SectionKind::JoinedPairs, pairs));
+        let baked: &[u8] = bytemuck::cast_slice(&tables.baked);
+        sections.push(Section::new(SectionKind::BakedParts, baked));
     }
     if let Some(symbols) = parts.symbols {
         push_nodes(&mut sections, SectionKind::SymbolNodes, symbols);

@@ -30,8 +30,10 @@ mod error;
 mod header;
 mod metadata;
 mod node;
+pub mod parts;
 mod pieces;
 pub mod pipeline;
+mod plain;
 mod section;
 pub mod trie;
 mod view;
@@ -48,8 +50,10 @@ pub use metadata::{
     Preset, Reference, Template, TextRange,
 };
 pub use node::{Child, DETACHED, MAX_PIECE_BYTES, MAX_PIECES, NODE_LEN, Node, Skip, TAIL};
+pub use parts::{BakedParts, JoinedPairs};
 pub use pieces::{IndexEntry, PIECES_PER_ENTRY, PieceTable, WIDE};
 pub use pipeline::PipelineView;
-pub use section::{PLAIN_WORDS, SECTION_ALIGN, SECTION_REQUIRED, SectionKind};
+pub use plain::{PLAIN_WORDS, PlainChars};
+pub use section::{SECTION_ALIGN, SECTION_REQUIRED, SectionKind};
 pub use trie::TrieView;
 pub use view::{ImageView, ValidImage};

@@ -8,8 +8,6 @@ pub const SECTION_REQUIRED: u32 = 1;
 /// Every section starts on a multiple of this many bytes in the file.
 pub const SECTION_ALIGN: usize = 64;
 
-/// Words of 64 bits in the plain-chars section: two bits for each character up to U+FFFF.
-pub const PLAIN_WORDS: usize = 0x1_0000 / 32;
 
 macro_rules! section_kinds {
     ($($(#[$doc:meta])* $name:ident = $number:literal, $text:literal;)*) => {
@@ -89,8 +87,12 @@ section_kinds! {
     /// What is done with ids: templates of special tokens, truncation, padding, as `crate::pipeline::Step`s.
     PostProcessor = 21, "post-processor";
     /// Characters up to U+FFFF that normalization leaves as they are, and those that may change this for the one
-    /// before: [`PLAIN_WORDS`] `u64`s.
+    /// before: [`crate::PlainChars`].
     PlainChars = 22, "plain-chars";
+    /// Which characters stand side by side in some piece: see [`crate::parts`].
+    JoinedPairs = 23, "joined-pairs";
+    /// Parts of text whose best segmentation is one piece. Present with the joined pairs.
+    BakedParts = 24, "baked-parts";
 }
 
 impl fmt::Display for SectionKind {

@@ -9,9 +9,11 @@ use crate::error::FormatError;
 use crate::header::{Header, SectionEntry};
 use crate::metadata::{ArchivedMetadata, ArchivedReference, MAX_METADATA, NO_ID, TextRange};
 use crate::node::MAX_PIECE_BYTES;
+use crate::parts::{BakedParts, JoinedPairs};
 use crate::pieces::{PIECES_PER_ENTRY, PieceTable};
 use crate::pipeline::{PipelineView, Step, validate_post_processor};
-use crate::section::{PLAIN_WORDS, SECTION_ALIGN, SECTION_REQUIRED, SectionKind};
+use crate::plain::PlainChars;
+use crate::section::{SECTION_ALIGN, SECTION_REQUIRED, SectionKind};
 use crate::trie::TrieView;
 use crate::{checksum, metadata};
 
@@ -33,7 +35,8 @@ pub struct ImageView<'a> {
     nodes: TrieView<'a>,
     pipeline: Option<PipelineView<'a>>,
     post_processor: &'a [Step],
-    plain_chars: Option<&'a [u64; PLAIN_WORDS]>,
+    plain_chars: Option<&'a PlainChars>,
+    parts: Option<(JoinedPairs<'a>, BakedParts<'a>)>,
     added_nodes: Option<TrieView<'a>>,
     normalized_added_nodes: Option<TrieView<'a>>,
 }
@@ -193,6 +196,27 @@ impl<'a> Sections<'a> {
 }
 
 impl<'a> Sections<'a> {
+    /// The joined pairs and the baked parts: both or neither.
+    fn parts(&self) -> Result<Option<(JoinedPairs<'a>, BakedParts<'a>)>, FormatError> {
+        let baked = self.optional_slice(SectionKind::BakedParts)?;
+        match (self.optional(SectionKind::JoinedPairs), baked) {
+            (Some(pairs), Some(baked)) => {
+                let pairs = JoinedPairs::parse(pairs).ok_or_else(|| {
+                    let rule = "behind 2,112 bytes there must be a power of two of words";
+                    bad(SectionKind::JoinedPairs, 0, rule)
+                })?;
+                Ok(Some((pairs, BakedParts::new(baked))))
+            }
+            (None, None) => Ok(None),
+            (Some(_), None) => Err(FormatError::MissingSection {
+                kind: SectionKind::BakedParts,
+            }),
+            (None, Some(_)) => Err(FormatError::MissingSection {
+                kind: SectionKind::JoinedPairs,
+            }),
+        }
+    }
+
     /// The pipeline's sections: all of them or none.
     fn pipeline(&self, texts: &'a [u8]) -> Result<Option<PipelineView<'a>>, FormatError> {
         let Some(steps) = self.optional_slice(SectionKind::Steps)? else {
@@ -308,10 +332,15 @@ impl<'a> ImageView<'a> {
                 .optional_slice(SectionKind::PostProcessor)?
                 .unwrap_or_default(),
             plain_chars: sections
-                .optional_slice::<u64>(SectionKind::PlainChars)?
-                .map(<&[u64; PLAIN_WORDS]>::try_from)
-                .transpose()
-                .map_err(|_| bad(SectionKind::PlainChars, 0, "there must be 131,072 bits"))?,
+                .optional_slice::<PlainChars>(SectionKind::PlainChars)?
+                .map(|chars| chars.first().filter(|_| chars.len() == 1))
+                .map(|chars| {
+                    chars.ok_or_else(|| {
+                        bad(SectionKind::PlainChars, 0, "there must be 131,072 bits")
+                    })
+                })
+                .transpose()?,
+            parts: sections.parts()?,
             added_nodes: sections.trie(SectionKind::AddedNodes)?,
             normalized_added_nodes: sections.trie(SectionKind::NormalizedAddedNodes)?,
         };
@@ -403,6 +432,14 @@ impl<'a> ImageView<'a> {
             if let Some(charsmap) = charsmap {
                 charsmap.validate().map_err(|e| bad(kind, e.unit, e.rule))?;
             }
+        }
+        if let Some((pairs, baked)) = &self.parts {
+            pairs
+                .validate()
+                .map_err(|rule| bad(SectionKind::JoinedPairs, 0, rule))?;
+            baked
+                .validate(count)
+                .map_err(|(index, rule)| bad(SectionKind::BakedParts, index, rule))?;
         }
         let mut added_count = 0;
         if let Some(pipeline) = self.pipeline {
@@ -536,12 +573,16 @@ impl<'a> ImageView<'a> {
         self.post_processor
     }
 
-    /// Two bits for each character up to U+FFFF, by code point in words of 64 from the lowest bits on. The lower
-    /// one: the character stays as it is, at the end of a text and before every character that does not have the
-    /// upper one, but for characters beyond U+FFFF and bytes that are no character.
+    /// The characters that normalization leaves as they are.
     #[must_use]
-    pub fn plain_chars(&self) -> Option<&'a [u64; PLAIN_WORDS]> {
+    pub fn plain_chars(&self) -> Option<&'a PlainChars> {
         self.plain_chars
+    }
+
+    /// Where text falls into parts that are segmented by themselves, and the parts with a known answer.
+    #[must_use]
+    pub fn parts(&self) -> Option<(JoinedPairs<'a>, BakedParts<'a>)> {
+        self.parts
     }
 
     /// The trie of the added tokens that are looked for in the text as it is.
