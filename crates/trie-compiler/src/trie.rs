@@ -13,7 +13,7 @@
 use std::ops::Range;
 
 use trie_format::trie::{MAX_LABELS, StepKind, TailStep, TrieHead};
-use trie_format::{DETACHED, MAX_PIECES, NO_ID, Node, Skip, TAIL};
+use trie_format::{DETACHED, MAX_PIECES, NO_ID, Node, Skip, TAIL, TrieView};
 
 use crate::CompileError;
 
@@ -133,6 +133,11 @@ impl Trie {
         })
     }
 
+    /// The trie, to walk it.
+    pub(crate) fn view(&self) -> TrieView<'_> {
+        TrieView::new(&self.head, &self.nodes, &self.tails)
+    }
+
     /// The trie's section.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let nodes: &[u8] = bytemuck::cast_slice(&self.nodes);
@@ -205,7 +210,8 @@ impl<'k, 'a> Draft<'k, 'a> {
     /// What becomes of the keys of `keys`, which have `begin` bytes in common, the last of them a label.
     fn child(&mut self, mut keys: Range<u32>, begin: usize) -> To {
         let all = self.all;
-        let text = all[keys.start as usize].text;
+        // The last has all that they have in common; shorter ones end on the way.
+        let text = all[keys.end as usize - 1].text;
         // Pieces that end before the texts part, and where.
         let mut passed: Vec<(usize, u32)> = Vec::new();
         let mut at = begin;
@@ -492,7 +498,7 @@ mod tests {
     use super::*;
 
     fn find(trie: &Trie, text: &[u8]) -> Option<u32> {
-        trie_format::TrieView::new(&trie.head, &trie.nodes, &trie.tails).find(text)
+        trie.view().find(text)
     }
 
     fn build(texts: &[&str]) -> Trie {
