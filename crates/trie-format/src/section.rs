@@ -95,6 +95,17 @@ section_kinds! {
     BakedParts = 24, "baked-parts";
 }
 
+impl SectionKind {
+    /// Whether the section only saves time: without it a reader finds the same, by the others.
+    #[must_use]
+    pub const fn is_accelerator(self) -> bool {
+        matches!(
+            self,
+            Self::PlainChars | Self::JoinedPairs | Self::BakedParts
+        )
+    }
+}
+
 impl fmt::Display for SectionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
