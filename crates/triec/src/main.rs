@@ -50,6 +50,7 @@ mod semantics_hf;
 mod serving;
 mod sink;
 mod stream;
+mod tree;
 mod verify;
 mod whole;
 
