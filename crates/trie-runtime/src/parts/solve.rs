@@ -8,7 +8,7 @@ use trie_format::NO_ID;
 
 use super::memo::Answer;
 use super::table::Parts;
-use super::{Found, Segmenter, word};
+use super::{Found, Segmenter, answer};
 use crate::utf8::announced_len;
 use crate::viterbi::{Arithmetic, Kept};
 
@@ -83,7 +83,7 @@ impl<Score: Kept> Segmenter<Score> {
                 std::mem::swap(cell, &mut token);
             }
         }
-        let limit = word::limit::<A>(margin, chars, self.sum);
+        let limit = answer::limit::<A>(margin, chars, self.sum);
         self.sum = last.sum;
         let mut answer = answer;
         if let Some(answer) = answer.as_deref_mut() {
