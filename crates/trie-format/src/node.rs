@@ -124,16 +124,14 @@ impl Node {
     #[inline(always)]
     #[must_use]
     pub fn as_child(&self, byte: u8) -> Child {
-        let difference = self.entry.wrapping_sub(u16::from(byte));
-        if difference == 0 {
-            return Child::Node;
+        let leaf = Child::Leaf(self.leaves[usize::from(byte & 3)]);
+        if self.entry as u8 != byte {
+            return leaf;
         }
-        if difference as u8 == 0
-            && let Some(skip) = Skip::from_number((difference >> 8) as u8)
-        {
-            return Child::Skipping(skip);
+        match self.entry >> 8 {
+            0 => Child::Node,
+            number => Skip::from_number(number as u8).map_or(leaf, Child::Skipping),
         }
-        Child::Leaf(self.leaves[usize::from(byte & 3)])
     }
 
     /// The greatest byte with a child.

@@ -93,6 +93,8 @@ section_kinds! {
     JoinedPairs = 23, "joined-pairs";
     /// Parts of text whose best segmentation is one piece. Present with the joined pairs.
     BakedParts = 24, "baked-parts";
+    /// Where walks of the piece trie come by their first character: `u32`s, see [`crate::FirstChars`].
+    FirstChars = 25, "first-chars";
 }
 
 impl SectionKind {
@@ -101,7 +103,7 @@ impl SectionKind {
     pub const fn is_accelerator(self) -> bool {
         matches!(
             self,
-            Self::PlainChars | Self::JoinedPairs | Self::BakedParts
+            Self::PlainChars | Self::JoinedPairs | Self::BakedParts | Self::FirstChars
         )
     }
 }

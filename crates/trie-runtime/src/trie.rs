@@ -5,8 +5,8 @@
 
 #![allow(unsafe_code)]
 
-use trie_format::trie::{End, StepKind, TrieView, met};
-use trie_format::{Child, NO_ID, Node, TAIL, ValidImage};
+use trie_format::trie::{End, StepKind, TrieView};
+use trie_format::{Child, FirstChars, NO_ID, Node, TAIL, ValidImage};
 
 /// A piece that a walk has come to.
 #[derive(Debug, Clone, Copy)]
@@ -93,6 +93,8 @@ pub(crate) struct Trie<'a, I = Scores<'a>> {
     /// Its nodes are not empty; every announced child lies inside (point 1 of [`ValidImage`]).
     view: TrieView<'a>,
     ids: I,
+    /// Where walks come by their first character.
+    first: Option<FirstChars<'a>>,
     /// No walk goes deeper, in bytes.
     max_bytes: usize,
 }
@@ -107,6 +109,7 @@ impl<'a> Trie<'a> {
                 of_model: image.pieces().scores(),
                 of_paths: image.path_scores(),
             },
+            first: image.first_chars(),
             max_bytes: image.metadata().max_piece_bytes.to_native() as usize,
         }
     }
@@ -118,6 +121,7 @@ impl<'a> Trie<'a, Below> {
         Some(Self {
             view: image.symbol_nodes()?,
             ids: Below(image.pieces().len()),
+            first: None,
             max_bytes: image.metadata().max_symbol_bytes.to_native() as usize,
         })
     }
@@ -132,12 +136,13 @@ impl<'a> Trie<'a, Below> {
         Some(Self {
             view: view?,
             ids: Below(tokens as u32),
+            first: None,
             max_bytes: image.metadata().max_added_bytes.to_native() as usize,
         })
     }
 }
 
-impl<I: Ids> Trie<'_, I> {
+impl<'a, I: Ids> Trie<'a, I> {
     /// No text in the trie is longer, in bytes.
     pub(crate) fn max_bytes(&self) -> usize {
         self.max_bytes
@@ -151,89 +156,162 @@ impl<I: Ids> Trie<'_, I> {
     #[inline(always)]
     pub(crate) fn prefixes(&self, input: &[u8], mut found: impl FnMut(usize, I::Found)) {
         let window = &input[..input.len().min(self.max_bytes)];
-        let nodes = self.view.nodes();
-        // SAFETY: the array is not empty.
-        let mut node = unsafe { nodes.get_unchecked(0) };
         let mut at = 0;
-        while let Some(&byte) = window.get(at) {
-            if !node.has_child(byte) {
-                return;
-            }
-            let slot = node.base as usize + usize::from(byte);
-            // SAFETY: the bitmap of a validated node announces only children inside the array.
-            let child = unsafe { nodes.get_unchecked(slot) };
-            at += 1;
-            match child.as_child(byte) {
-                Child::Node => {
-                    node = child;
-                    if node.id != NO_ID {
-                        found(at, self.ids.of_node(node));
-                    }
-                }
-                Child::Skipping(skip) => {
-                    node = child;
-                    let has_id = node.id != NO_ID;
-                    if has_id && skip.id_first {
-                        found(at, self.ids.of_node(node));
-                    }
-                    let Ok(next) = met(window, at, &node.skip[..skip.len]) else {
-                        return;
-                    };
-                    at = next;
-                    if has_id && !skip.id_first {
-                        found(at, self.ids.of_node(node));
-                    }
-                }
-                Child::Leaf(id) if id < TAIL => {
-                    if let Some(piece) = self.ids.of_id(id) {
-                        found(at, piece);
-                    }
-                    return;
-                }
-                Child::Leaf(word) => {
-                    let tail = (word - TAIL) as usize;
-                    match self.tail(window, at, tail, &mut found) {
-                        Some((next, after)) => (at, node) = (next, after),
+        let Some((mut byte, mut slot)) = self.enter(window, &mut at) else {
+            return;
+        };
+        loop {
+            let node = loop {
+                // The node, if it is the child; else what is beside it counts.
+                if slot.entry != u16::from(byte) {
+                    match self.aside(window, &mut at, byte, slot, &mut found) {
+                        Some(node) => break node,
                         None => return,
                     }
                 }
+                if slot.id != NO_ID {
+                    found(at, self.ids.of_node(slot));
+                }
+                match self.child(slot, window, &mut at) {
+                    Some(next) => (byte, slot) = next,
+                    None => return,
+                }
+            };
+            match self.child(node, window, &mut at) {
+                Some(next) => (byte, slot) = next,
+                None => return,
             }
         }
     }
 
-    /// Goes on from `at` along the tail at `place`, to the node that it leads to, if it does; and where that is.
+    /// The first byte or character of `window`: its last byte, and the slot that it leads to.
     #[inline(always)]
-    fn tail<'w>(
-        &'w self,
+    fn enter(&self, window: &[u8], at: &mut usize) -> Option<(u8, &'a Node)> {
+        let nodes = self.view.nodes();
+        if let Some(first) = self.first
+            && let Some((len, slot)) = first.find(window)
+            && slot != FirstChars::UNKNOWN
+        {
+            if slot == FirstChars::NOWHERE {
+                return None;
+            }
+            *at = len;
+            let byte = *window.get(len - 1)?;
+            // SAFETY: the slots of the table are those of the trie.
+            return Some((byte, unsafe { nodes.get_unchecked(slot as usize) }));
+        }
+        // SAFETY: the array is not empty.
+        let root = unsafe { nodes.get_unchecked(0) };
+        self.child(root, window, at)
+    }
+
+    /// The byte at `at`, and the slot of `node`'s child for it.
+    #[inline(always)]
+    fn child(&self, node: &Node, window: &[u8], at: &mut usize) -> Option<(u8, &'a Node)> {
+        let byte = *window.get(*at)?;
+        let slot = node.child(byte)?;
+        *at += 1;
+        // SAFETY: the bitmap of a validated node announces only children inside the array.
+        Some((byte, unsafe { self.view.nodes().get_unchecked(slot) }))
+    }
+
+    /// What `slot` is for a child by `byte`, if it is more, or something else, than the node: goes on to the next node.
+    #[inline(always)]
+    fn aside(
+        &self,
         window: &[u8],
-        mut at: usize,
+        at: &mut usize,
+        byte: u8,
+        slot: &'a Node,
+        found: &mut impl FnMut(usize, I::Found),
+    ) -> Option<&'a Node> {
+        match slot.as_child(byte) {
+            Child::Node => Some(slot),
+            Child::Skipping(skip) => {
+                let ends_at = |first| slot.id != NO_ID && skip.id_first == first;
+                if ends_at(true) {
+                    found(*at, self.ids.of_node(slot));
+                }
+                let [first, second] = slot.skip;
+                let rest = window.get(*at..).unwrap_or_default();
+                let is_met = match skip.len {
+                    1 => rest.first() == Some(&first),
+                    _ => rest.first_chunk() == Some(&[first, second]),
+                };
+                if !is_met {
+                    return None;
+                }
+                *at += skip.len;
+                if ends_at(false) {
+                    found(*at, self.ids.of_node(slot));
+                }
+                Some(slot)
+            }
+            Child::Leaf(id) if id < TAIL => {
+                if let Some(piece) = self.ids.of_id(id) {
+                    found(*at, piece);
+                }
+                None
+            }
+            Child::Leaf(word) => self.tail(window, at, (word - TAIL) as usize, found),
+        }
+    }
+
+    /// Goes on along the tail at `place`, to the node that it leads to, if it does.
+    #[inline(always)]
+    fn tail(
+        &self,
+        window: &[u8],
+        at: &mut usize,
         mut place: usize,
         found: &mut impl FnMut(usize, I::Found),
-    ) -> Option<(usize, &'w Node)> {
+    ) -> Option<&'a Node> {
         let begin = place;
         loop {
             let step = self.view.step(place)?;
-            if step.labels.is_empty() && place != begin {
-                return None;
+            if step.labels.is_empty() {
+                if place != begin {
+                    return None;
+                }
+            } else {
+                *at = self.met(window, *at, place, step.labels)?;
             }
-            at = met(window, at, step.labels).ok()?;
             place = step.next;
             match step.kind {
                 StepKind::More => {}
-                StepKind::Piece => found(at, self.ids.of_id(step.target)?),
+                StepKind::Piece => found(*at, self.ids.of_id(step.target)?),
                 StepKind::Leaf => {
-                    found(at, self.ids.of_id(step.target)?);
+                    found(*at, self.ids.of_id(step.target)?);
                     return None;
                 }
                 StepKind::Node => {
                     let node = self.view.nodes().get(step.target as usize)?;
                     if node.id != NO_ID {
-                        found(at, self.ids.of_node(node));
+                        found(*at, self.ids.of_node(node));
                     }
-                    return Some((at, node));
+                    return Some(node);
                 }
             }
         }
+    }
+
+    /// The place behind `labels`, those of the step at `place`, with which `window` goes on at `at`.
+    #[inline(always)]
+    fn met(&self, window: &[u8], at: usize, place: usize, labels: &[u8]) -> Option<usize> {
+        let end = at + labels.len();
+        let eight = |bytes: &[u8], from: usize| {
+            let eight = bytes.get(from..)?.first_chunk::<8>()?;
+            Some(u64::from_le_bytes(*eight))
+        };
+        // Most are a few bytes long.
+        if labels.len() < 8
+            && let Some(these) = eight(window, at)
+            && let Some(those) = eight(self.view.tails(), place + 4)
+        {
+            let others = u64::MAX << (8 * labels.len());
+            return ((these ^ those) & !others == 0).then_some(end);
+        }
+        (window.get(at..end)? == labels).then_some(end)
     }
 
     /// Whether some text of the trie begins with all of `input` and is longer: what follows `input` would

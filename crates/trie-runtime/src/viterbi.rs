@@ -279,12 +279,12 @@ fn contribute<A: Arithmetic>(
     A::rebase(ahead, trie.max_bytes());
     let till_here = ahead[0].score;
     let char_len = announced_len(text[start]).min(text.len() - start);
-    let mut single = false;
+    let mut single = 0u8;
     trie.prefixes(&text[start..], |len, piece| {
         relax::<A>(&mut ahead[len], A::extend(till_here, piece), len, piece.id);
-        single |= len == char_len;
+        single |= u8::from(len == char_len);
     });
-    if !single {
+    if single == 0 {
         let sum = A::extend_unknown(till_here, unk);
         relax::<A>(&mut ahead[char_len], sum, char_len, NO_ID);
     }

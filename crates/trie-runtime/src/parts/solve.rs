@@ -126,16 +126,16 @@ fn fill<A: Arithmetic>(
     {
         let till_here = first.sum;
         let char_len = announced_len(byte).min(rest.len());
-        let mut single = false;
+        let mut single = 0u8;
         parts.trie.prefixes(rest, |len, piece| {
-            single |= len == char_len;
+            single |= u8::from(len == char_len);
             if let Some(cell) = ahead.get_mut(len) {
                 let is_single = piece.score64 == f64::from(piece.score);
                 let score = if is_single { piece.score } else { f32::NAN };
                 relax::<A>(cell, A::extend(till_here, piece), len, piece.id, score);
             }
         });
-        if !single && let Some(cell) = ahead.get_mut(char_len) {
+        if single == 0 && let Some(cell) = ahead.get_mut(char_len) {
             let sum = A::extend_unknown(till_here, parts.unk);
             relax::<A>(cell, sum, char_len, NO_ID, 0.0);
         }
