@@ -6,7 +6,8 @@
 use crate::metadata::NO_ID;
 use crate::trie::{Edge, TrieView};
 
-/// An entry for each character up to U+FFFF.
+/// An entry for each character up to U+FFFF: for three bytes, of which the first has four bits that count, and the
+/// others six.
 pub const FIRST_CHARS: usize = 0x1_0000;
 
 /// The table: for each character the slot that the walk comes to by the last of its bytes, as [`Node::child`]
@@ -14,7 +15,7 @@ pub const FIRST_CHARS: usize = 0x1_0000;
 ///
 /// [`Node::child`]: crate::Node::child
 #[derive(Debug, Clone, Copy)]
-pub struct FirstChars<'a>(&'a [u32; FIRST_CHARS]);
+pub struct FirstChars<'a>(&'a [u32]);
 
 impl<'a> FirstChars<'a> {
     /// The walk has to begin at the root.
@@ -23,49 +24,39 @@ impl<'a> FirstChars<'a> {
     /// No text of the trie begins with the character.
     pub const NOWHERE: u32 = u32::MAX;
 
+    /// No table: nothing is known of any character.
+    pub const NONE: Self = Self(&[]);
+
     /// The table that `slots` are.
     #[must_use]
     pub const fn new(slots: &'a [u32; FIRST_CHARS]) -> Self {
         Self(slots)
     }
 
-    /// How many bytes the first character of `input` has, and what the table says of it; `None` if it is in ASCII
-    /// or not in the table.
+    /// What the table says of the first character of `input`, if it has three bytes, and the last of those;
+    /// [`FirstChars::UNKNOWN`] for others, where a walk from the root takes no more than one load more.
+    ///
+    /// Any four bytes will do: what is no character is not in the table, as it is in no text.
     #[inline(always)]
     #[must_use]
-    pub fn find(&self, input: &[u8]) -> Option<(usize, u32)> {
-        let (code, len) = match *input {
-            // One load, from the root, is no more than the table's.
-            [..0x80, ..] => return None,
-            [a @ 0xe0..0xf0, b @ 0x80..0xc0, c @ 0x80..0xc0, ..] => {
-                let [a, b, c] = [a & 0x0f, b & 0x3f, c & 0x3f].map(usize::from);
-                (a << 12 | b << 6 | c, 3)
-            }
-            [a @ 0xc0..0xe0, b @ 0x80..0xc0, ..] => {
-                let [a, b] = [a & 0x1f, b & 0x3f].map(usize::from);
-                (a << 6 | b, 2)
-            }
-            _ => return None,
-        };
-        // Not the shortest form of a character.
-        if code < LEAST[len] {
-            return None;
+    pub fn find(&self, input: [u8; 4]) -> (u32, u8) {
+        let word = u32::from_le_bytes(input);
+        if word & 0x00c0_c0f0 != 0x0080_80e0 {
+            return (Self::UNKNOWN, 0);
         }
-        Some((len, *self.0.get(code)?))
+        let code = (word & 0x0f) << 12 | word >> 2 & 0x0fc0 | word >> 16 & 0x3f;
+        let slot = self.0.get(code as usize).copied();
+        (slot.unwrap_or(Self::UNKNOWN), input[2])
     }
 
     /// The entry for `code` of the table for `trie`.
     #[must_use]
     pub fn entry(trie: TrieView<'_>, code: u16) -> u32 {
-        let (bytes, len) = encoded(code);
-        let (last, before) = match bytes.get(..len).and_then(<[u8]>::split_last) {
-            Some((last, before)) => (*last, before),
-            None => return Self::UNKNOWN,
-        };
+        let [first, second, last] = encoded(code);
         let Some(mut node) = trie.nodes().first() else {
             return Self::UNKNOWN;
         };
-        for &byte in before {
+        for byte in [first, second] {
             node = match trie.edge(node, byte) {
                 Some(Edge::Node { node, skip: [], .. }) if node.id == NO_ID => node,
                 None => return Self::NOWHERE,
@@ -91,17 +82,14 @@ impl<'a> FirstChars<'a> {
     }
 }
 
-/// The least code of characters of so many bytes.
-const LEAST: [usize; 4] = [0, 0, 0x80, 0x800];
-
-/// The bytes of U+`code`, also if it is a surrogate, and how many they are.
-fn encoded(code: u16) -> ([u8; 3], usize) {
-    let [low, middle] = [code & 0x3f, code >> 6 & 0x3f].map(|bits| 0x80 | bits as u8);
-    match code {
-        ..0x80 => ([code as u8, 0, 0], 1),
-        0x80..0x800 => ([0xc0 | (code >> 6) as u8, low, 0], 2),
-        _ => ([0xe0 | (code >> 12) as u8, middle, low], 3),
-    }
+/// The three bytes that stand for `code`; for the first 2,048, which have fewer, those that nobody should write.
+const fn encoded(code: u16) -> [u8; 3] {
+    let [low, middle] = [code & 0x3f, code >> 6 & 0x3f];
+    [
+        0xe0 | (code >> 12) as u8,
+        0x80 | middle as u8,
+        0x80 | low as u8,
+    ]
 }
 
 #[cfg(test)]
@@ -112,18 +100,18 @@ mod tests {
     fn characters_are_found_by_their_bytes() {
         let slots: [u32; FIRST_CHARS] = core::array::from_fn(|code| code as u32);
         let chars = FirstChars::new(&slots);
-        for code in 0..=u16::MAX {
-            let (bytes, len) = encoded(code);
-            if let Some(character) = char::from_u32(code.into()) {
+        for code in 1..=u16::MAX {
+            let [a, b, c] = encoded(code);
+            if let Some(character) = char::from_u32(code.into())
+                && code >= 0x800
+            {
                 let mut buffer = [0; 4];
-                assert_eq!(character.encode_utf8(&mut buffer).as_bytes(), &bytes[..len]);
+                assert_eq!(character.encode_utf8(&mut buffer).as_bytes(), [a, b, c]);
             }
-            let expected = (len > 1).then_some((len, code.into()));
-            assert_eq!(chars.find(&bytes[..len]), expected);
-            assert_eq!(chars.find(&bytes[..len - 1]), None);
+            assert_eq!(chars.find([a, b, c, 0xff]), (code.into(), c));
         }
-        for other in [&b"\xe0\x9f\xbf"[..], b"\xc1\xbf", b"\xe4\xb8A", b"\x80", b"\xf0\x90\x80\x80", b""] {
-            assert_eq!(chars.find(other), None);
+        for other in [*b"\xe4\xb8Aa", *b"\xe4A\x80\x80", *b"\xf1\x90\x80\x80", *b"\xc3\xa9\x80\x80"] {
+            assert_eq!(chars.find(other).0, FirstChars::UNKNOWN);
         }
     }
 

@@ -5,7 +5,7 @@
 
 #![allow(unsafe_code)]
 
-use trie_format::trie::{End, StepKind, TrieView};
+use trie_format::trie::{End, MAX_LABELS, StepKind, TrieView};
 use trie_format::{Child, FirstChars, NO_ID, Node, TAIL, ValidImage};
 
 /// A piece that a walk has come to.
@@ -87,6 +87,25 @@ impl Ids for Below {
     }
 }
 
+/// What a step of a tail does behind so many labels.
+struct Step {
+    labels: u32,
+    kind: StepKind,
+    target: u32,
+}
+
+impl Step {
+    #[inline(always)]
+    fn new(head: [u8; 4]) -> Self {
+        let head = u32::from_le_bytes(head);
+        Self {
+            labels: head & MAX_LABELS as u32,
+            kind: StepKind::of(head),
+            target: head >> 8,
+        }
+    }
+}
+
 /// A trie of a validated image: of all pieces, if nothing else is said.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Trie<'a, I = Scores<'a>> {
@@ -94,7 +113,7 @@ pub(crate) struct Trie<'a, I = Scores<'a>> {
     view: TrieView<'a>,
     ids: I,
     /// Where walks come by their first character.
-    first: Option<FirstChars<'a>>,
+    first: FirstChars<'a>,
     /// No walk goes deeper, in bytes.
     max_bytes: usize,
 }
@@ -109,7 +128,7 @@ impl<'a> Trie<'a> {
                 of_model: image.pieces().scores(),
                 of_paths: image.path_scores(),
             },
-            first: image.first_chars(),
+            first: image.first_chars().unwrap_or(FirstChars::NONE),
             max_bytes: image.metadata().max_piece_bytes.to_native() as usize,
         }
     }
@@ -121,7 +140,7 @@ impl<'a> Trie<'a, Below> {
         Some(Self {
             view: image.symbol_nodes()?,
             ids: Below(image.pieces().len()),
-            first: None,
+            first: FirstChars::NONE,
             max_bytes: image.metadata().max_symbol_bytes.to_native() as usize,
         })
     }
@@ -136,7 +155,7 @@ impl<'a> Trie<'a, Below> {
         Some(Self {
             view: view?,
             ids: Below(tokens as u32),
-            first: None,
+            first: FirstChars::NONE,
             max_bytes: image.metadata().max_added_bytes.to_native() as usize,
         })
     }
@@ -188,17 +207,16 @@ impl<'a, I: Ids> Trie<'a, I> {
     #[inline(always)]
     fn enter(&self, window: &[u8], at: &mut usize) -> Option<(u8, &'a Node)> {
         let nodes = self.view.nodes();
-        if let Some(first) = self.first
-            && let Some((len, slot)) = first.find(window)
-            && slot != FirstChars::UNKNOWN
-        {
+        if let Some(four) = window.first_chunk() {
+            let (slot, byte) = self.first.find(*four);
             if slot == FirstChars::NOWHERE {
                 return None;
             }
-            *at = len;
-            let byte = *window.get(len - 1)?;
-            // SAFETY: the slots of the table are those of the trie.
-            return Some((byte, unsafe { nodes.get_unchecked(slot as usize) }));
+            if slot != FirstChars::UNKNOWN {
+                *at = 3;
+                // SAFETY: the slots of the table are those of the trie.
+                return Some((byte, unsafe { nodes.get_unchecked(slot as usize) }));
+            }
         }
         // SAFETY: the array is not empty.
         let root = unsafe { nodes.get_unchecked(0) };
@@ -253,7 +271,7 @@ impl<'a, I: Ids> Trie<'a, I> {
                 }
                 None
             }
-            Child::Leaf(word) => self.tail(window, at, (word - TAIL) as usize, found),
+            Child::Leaf(word) => self.tail(window, at, word - TAIL, found),
         }
     }
 
@@ -263,26 +281,25 @@ impl<'a, I: Ids> Trie<'a, I> {
         &self,
         window: &[u8],
         at: &mut usize,
-        mut place: usize,
+        mut place: u32,
         found: &mut impl FnMut(usize, I::Found),
     ) -> Option<&'a Node> {
         let begin = place;
+        let mut rest = window.get(*at..)?;
         loop {
-            let step = self.view.step(place)?;
-            if step.labels.is_empty() {
-                if place != begin {
-                    return None;
-                }
-            } else {
-                *at = self.met(window, *at, place, step.labels)?;
+            let step = self.step(place, rest)?;
+            if step.labels == 0 && place != begin {
+                return None;
             }
-            place = step.next;
+            rest = rest.get(step.labels as usize..)?;
+            *at = window.len() - rest.len();
+            place = place.wrapping_add(4 + step.labels);
             match step.kind {
-                StepKind::More => {}
-                StepKind::Piece => found(*at, self.ids.of_id(step.target)?),
-                StepKind::Leaf => {
+                StepKind::Leaf | StepKind::Piece => {
                     found(*at, self.ids.of_id(step.target)?);
-                    return None;
+                    if step.kind == StepKind::Leaf {
+                        return None;
+                    }
                 }
                 StepKind::Node => {
                     let node = self.view.nodes().get(step.target as usize)?;
@@ -291,27 +308,29 @@ impl<'a, I: Ids> Trie<'a, I> {
                     }
                     return Some(node);
                 }
+                StepKind::More => {}
             }
         }
     }
 
-    /// The place behind `labels`, those of the step at `place`, with which `window` goes on at `at`.
+    /// The step at `place`, if `rest` goes on with its labels.
     #[inline(always)]
-    fn met(&self, window: &[u8], at: usize, place: usize, labels: &[u8]) -> Option<usize> {
-        let end = at + labels.len();
-        let eight = |bytes: &[u8], from: usize| {
-            let eight = bytes.get(from..)?.first_chunk::<8>()?;
-            Some(u64::from_le_bytes(*eight))
-        };
-        // Most are a few bytes long.
-        if labels.len() < 8
-            && let Some(these) = eight(window, at)
-            && let Some(those) = eight(self.view.tails(), place + 4)
+    fn step(&self, place: u32, rest: &[u8]) -> Option<Step> {
+        let place = place as usize;
+        // Most steps have a few labels: they are compared in one go, with what is behind them masked.
+        if let Some(bytes) = self.view.tails().get(place..place + 12)
+            && let Some((head, labels)) = bytes.split_first_chunk::<4>()
+            && let (Some(labels), Some(input)) = (labels.first_chunk(), rest.first_chunk())
         {
-            let others = u64::MAX << (8 * labels.len());
-            return ((these ^ those) & !others == 0).then_some(end);
+            let step = Step::new(*head);
+            if step.labels < 8 {
+                let differ = u64::from_le_bytes(*labels) ^ u64::from_le_bytes(*input);
+                let others = u64::MAX << (8 * step.labels);
+                return (differ & !others == 0).then_some(step);
+            }
         }
-        (window.get(at..end)? == labels).then_some(end)
+        let step = self.view.step(place)?;
+        rest.starts_with(step.labels).then(|| Step::new(step.head()))
     }
 
     /// Whether some text of the trie begins with all of `input` and is longer: what follows `input` would

@@ -275,12 +275,13 @@ fn contribute<A: Arithmetic>(
     start: usize,
 ) -> usize {
     // The cells that tokens from here can end at; the first is the start itself.
-    let ahead = &mut cells[start..];
+    let rest = &text[start..];
+    let ahead = &mut cells[start..][..=rest.len()];
     A::rebase(ahead, trie.max_bytes());
     let till_here = ahead[0].score;
-    let char_len = announced_len(text[start]).min(text.len() - start);
+    let char_len = announced_len(rest[0]).min(rest.len());
     let mut single = 0u8;
-    trie.prefixes(&text[start..], |len, piece| {
+    trie.prefixes(rest, |len, piece| {
         relax::<A>(&mut ahead[len], A::extend(till_here, piece), len, piece.id);
         single |= u8::from(len == char_len);
     });
