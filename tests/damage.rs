@@ -191,7 +191,11 @@ fn cycles_end() {
                         }
                         node[32..36].fill(0);
                         let is_node = slot % 2 == 0 || tail_bytes.is_empty();
-                        let entry = if is_node { slot as u16 & 0xff } else { u16::MAX };
+                        let entry = if is_node {
+                            slot as u16 & 0xff
+                        } else {
+                            u16::MAX
+                        };
                         node[44..46].copy_from_slice(&entry.to_le_bytes());
                         for word in node[48..].chunks_exact_mut(4) {
                             word.copy_from_slice(&(1u32 << 31).to_le_bytes());

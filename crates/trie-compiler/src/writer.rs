@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use sha2::{Digest, Sha256};
 use trie_format::pipeline::Step;
 use trie_format::{
-    ENDIAN_MARK, FORMAT_MAJOR, FORMAT_MINOR, FirstChars, HEADER_LEN, Header, IdMap, IndexEntry, MAGIC,
-    Metadata, NormalizerFlags, PIECES_PER_ENTRY, PlainChars, Preset, Reference, SECTION_ALIGN,
-    SECTION_REQUIRED, SectionEntry, SectionKind, Template, TextRange, WIDE, checksum, image_id,
+    ENDIAN_MARK, FORMAT_MAJOR, FORMAT_MINOR, FirstChars, HEADER_LEN, Header, IdMap, IndexEntry,
+    MAGIC, Metadata, NormalizerFlags, PIECES_PER_ENTRY, PlainChars, Preset, Reference,
+    SECTION_ALIGN, SECTION_REQUIRED, SectionEntry, SectionKind, Template, TextRange, WIDE,
+    checksum, image_id,
 };
 
 use crate::charsmap::Charsmap;

@@ -110,7 +110,12 @@ mod tests {
             }
             assert_eq!(chars.find([a, b, c, 0xff]), (code.into(), c));
         }
-        for other in [*b"\xe4\xb8Aa", *b"\xe4A\x80\x80", *b"\xf1\x90\x80\x80", *b"\xc3\xa9\x80\x80"] {
+        for other in [
+            *b"\xe4\xb8Aa",
+            *b"\xe4A\x80\x80",
+            *b"\xf1\x90\x80\x80",
+            *b"\xc3\xa9\x80\x80",
+        ] {
             assert_eq!(chars.find(other).0, FirstChars::UNKNOWN);
         }
     }

@@ -8,7 +8,6 @@ pub const SECTION_REQUIRED: u32 = 1;
 /// Every section starts on a multiple of this many bytes in the file.
 pub const SECTION_ALIGN: usize = 64;
 
-
 macro_rules! section_kinds {
     ($($(#[$doc:meta])* $name:ident = $number:literal, $text:literal;)*) => {
         /// What a section holds. The numbers are part of the format.

@@ -207,8 +207,12 @@ impl<'a, I: Ids> Trie<'a, I> {
     #[inline(always)]
     fn enter(&self, window: &[u8], at: &mut usize) -> Option<(u8, &'a Node)> {
         let nodes = self.view.nodes();
-        if let Some(four) = window.first_chunk() {
-            let (slot, byte) = self.first.find(*four);
+        let four = match *window {
+            [a, b, c] => Some([a, b, c, 0]),
+            _ => window.first_chunk().copied(),
+        };
+        if let Some(four) = four {
+            let (slot, byte) = self.first.find(four);
             if slot == FirstChars::NOWHERE {
                 return None;
             }
@@ -317,20 +321,31 @@ impl<'a, I: Ids> Trie<'a, I> {
     #[inline(always)]
     fn step(&self, place: u32, rest: &[u8]) -> Option<Step> {
         let place = place as usize;
-        // Most steps have a few labels: they are compared in one go, with what is behind them masked.
-        if let Some(bytes) = self.view.tails().get(place..place + 12)
-            && let Some((head, labels)) = bytes.split_first_chunk::<4>()
-            && let (Some(labels), Some(input)) = (labels.first_chunk(), rest.first_chunk())
-        {
-            let step = Step::new(*head);
-            if step.labels < 8 {
-                let differ = u64::from_le_bytes(*labels) ^ u64::from_le_bytes(*input);
-                let others = u64::MAX << (8 * step.labels);
-                return (differ & !others == 0).then_some(step);
+        let tails = self.view.tails();
+        let (step, labels) = match tails.get(place..place + 12) {
+            Some(bytes) => {
+                let (head, labels) = bytes.split_first_chunk::<4>()?;
+                (Step::new(*head), labels.first_chunk::<8>())
             }
+            None => (Step::new(*tails.get(place..)?.first_chunk()?), None),
+        };
+        let len = step.labels as usize;
+        let input = rest.get(..len)?;
+        if len == 0 {
+            return Some(step);
         }
-        let step = self.view.step(place)?;
-        rest.starts_with(step.labels).then(|| Step::new(step.head()))
+        // Most steps have a few labels: they are compared in one go, with what is behind them masked.
+        let is_met = match (labels, rest.first_chunk::<8>()) {
+            (Some(labels), Some(input)) if len < 8 => {
+                let differ = u64::from_le_bytes(*labels) ^ u64::from_le_bytes(*input);
+                differ & !(u64::MAX << (8 * len)) == 0
+            }
+            _ => {
+                let labels = tails.get(place + 4..place + 4 + len)?;
+                labels.iter().zip(input).all(|(a, b)| a == b)
+            }
+        };
+        is_met.then_some(step)
     }
 
     /// Whether some text of the trie begins with all of `input` and is longer: what follows `input` would

@@ -135,7 +135,9 @@ fn fill<A: Arithmetic>(
                 relax::<A>(cell, A::extend(till_here, piece), len, piece.id, score);
             }
         });
-        if single == 0 && let Some(cell) = ahead.get_mut(char_len) {
+        if single == 0
+            && let Some(cell) = ahead.get_mut(char_len)
+        {
             let sum = A::extend_unknown(till_here, parts.unk);
             relax::<A>(cell, sum, char_len, NO_ID, 0.0);
         }
