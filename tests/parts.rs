@@ -20,8 +20,20 @@ fn tokenizer(spec: &ModelSpec, reference: Reference) -> Tokenizer {
 
 /// Letters, marks, what is written without spaces, several lengths of UTF-8, and what no piece has.
 const ALPHABET: &[&str] = &[
-    "a", "b", "c", ",", "(", "7", "\u{e9}", "\u{e01}", "\u{3042}", "\u{4e00}", "\u{ac00}", "\u{1f600}",
-    "\u{2581}", "z",
+    "a",
+    "b",
+    "c",
+    ",",
+    "(",
+    "7",
+    "\u{e9}",
+    "\u{e01}",
+    "\u{3042}",
+    "\u{4e00}",
+    "\u{ac00}",
+    "\u{1f600}",
+    "\u{2581}",
+    "z",
 ];
 
 fn word(most: usize) -> impl Strategy<Value = String> {
@@ -110,17 +122,37 @@ proptest! {
 /// change with it though an answer is remembered. Also where sums are re-based, at 100,000.
 #[test]
 fn near_ties_behind_every_sum() {
-    let mut spec = ModelSpec { switches: [false; 3], ..ModelSpec::default() };
+    let mut spec = ModelSpec {
+        switches: [false; 3],
+        ..ModelSpec::default()
+    };
     for (piece, score) in [
-        ("a", -1.1), ("b", -2.3), ("c", -3.7), ("ab", -3.2), ("bc", -5.8), ("abc", -6.9),
-        ("d", -1.15), ("e", -2.85), ("de", -4.0), ("\u{2581}", -1.7), ("\u{2581}a", -2.8),
-        ("\u{2581}ab", -4.9), (",", -3.3),
+        ("a", -1.1),
+        ("b", -2.3),
+        ("c", -3.7),
+        ("ab", -3.2),
+        ("bc", -5.8),
+        ("abc", -6.9),
+        ("d", -1.15),
+        ("e", -2.85),
+        ("de", -4.0),
+        ("\u{2581}", -1.7),
+        ("\u{2581}a", -2.8),
+        ("\u{2581}ab", -4.9),
+        (",", -3.3),
         // Unknown characters are worth 10 less than this, so that the sums before differ in their last places.
         ("q", -3.417),
     ] {
         spec.pieces.push((piece.as_bytes().to_vec(), score, 1));
     }
-    let words = ["abc", "de", "\u{2581}abc", "\u{2581}abcde", "abcabc,", "\u{2581}de,abc"];
+    let words = [
+        "abc",
+        "de",
+        "\u{2581}abc",
+        "\u{2581}abcde",
+        "abcabc,",
+        "\u{2581}de,abc",
+    ];
     for reference in BOTH {
         let tokenizer = tokenizer(&spec, reference);
         let mut segmenter = PartByPart::default();
@@ -128,10 +160,15 @@ fn near_ties_behind_every_sum() {
         for unknown in (0..300).chain((300..9000).step_by(37)) {
             for (index, word) in words.into_iter().enumerate() {
                 let text = "z".repeat(unknown) + word + "\u{2581}";
-                let found = segmenter.tokens(&tokenizer, text.as_bytes(), &[]).expect("parts");
+                let found = segmenter
+                    .tokens(&tokenizer, text.as_bytes(), &[])
+                    .expect("parts");
                 let plain = plain_tokens(&tokenizer, text.as_bytes());
                 assert!(found == plain, "{reference:?}: {word} behind {unknown}");
-                answers.insert((index, plain[unknown..].iter().map(|token| token.2).collect()));
+                answers.insert((
+                    index,
+                    plain[unknown..].iter().map(|token| token.2).collect(),
+                ));
             }
         }
         // The test is one only if sums do change answers.
@@ -142,18 +179,23 @@ fn near_ties_behind_every_sum() {
 /// In the real vocabulary: words behind so many unknown characters that sums come to where they are re-based.
 #[test]
 fn words_behind_thousands_of_unknown_characters() {
-    let words = "Hello world, unbelievably\u{2581}internationalization; \u{4eca}\u{65e5}\u{306f}\u{3001}\
+    let words =
+        "Hello world, unbelievably\u{2581}internationalization; \u{4eca}\u{65e5}\u{306f}\u{3001}\
         \u{43f}\u{435}\u{440}\u{435}\u{432}\u{43e}\u{434}\u{447}\u{438}\u{43a}\u{438} \
         \u{e2a}\u{e27}\u{e31}\u{e2a}\u{e14}\u{e35}\u{e0a}\u{e32}\u{e27}\u{e42}\u{e25}\u{e01}"
-        .replace(' ', "\u{2581}");
+            .replace(' ', "\u{2581}");
     for reference in BOTH {
         let tokenizer = xlm_roberta(reference);
         let mut segmenter = PartByPart::default();
-        for unknown in [0, 1, 100, 3000, 4200, 4265, 4266, 4267, 4300, 8000, 8531, 8532, 8533, 8600, 20_000] {
+        for unknown in [
+            0, 1, 100, 3000, 4200, 4265, 4266, 4267, 4300, 8000, 8531, 8532, 8533, 8600, 20_000,
+        ] {
             for repeats in [1, 2, 50] {
                 // Egyptian hieroglyphs are in no piece.
                 let text = "\u{13000}".repeat(unknown) + &words.repeat(repeats);
-                let found = segmenter.tokens(&tokenizer, text.as_bytes(), &[]).expect("parts");
+                let found = segmenter
+                    .tokens(&tokenizer, text.as_bytes(), &[])
+                    .expect("parts");
                 let plain = plain_tokens(&tokenizer, text.as_bytes());
                 assert!(found == plain, "{reference:?}: {repeats} behind {unknown}");
             }

@@ -8,7 +8,6 @@ pub const SECTION_REQUIRED: u32 = 1;
 /// Every section starts on a multiple of this many bytes in the file.
 pub const SECTION_ALIGN: usize = 64;
 
-
 macro_rules! section_kinds {
     ($($(#[$doc:meta])* $name:ident = $number:literal, $text:literal;)*) => {
         /// What a section holds. The numbers are part of the format.
@@ -93,6 +92,8 @@ section_kinds! {
     JoinedPairs = 23, "joined-pairs";
     /// Parts of text whose best segmentation is one piece. Present with the joined pairs.
     BakedParts = 24, "baked-parts";
+    /// Where a walk through the pieces' trie is behind its first character: see [`crate::FirstChars`].
+    FirstChars = 25, "first-chars";
 }
 
 impl SectionKind {
@@ -101,7 +102,7 @@ impl SectionKind {
     pub const fn is_accelerator(self) -> bool {
         matches!(
             self,
-            Self::PlainChars | Self::JoinedPairs | Self::BakedParts
+            Self::PlainChars | Self::JoinedPairs | Self::BakedParts | Self::FirstChars
         )
     }
 }

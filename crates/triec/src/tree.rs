@@ -3,8 +3,8 @@
 //! The image is valid, so children are in bounds, but a crafted one may still have cycles, shared nodes, and
 //! anything in its tails.
 
-use trie_format::trie::{Edge, StepKind, TrieView};
 use trie_format::NO_ID;
+use trie_format::trie::{Edge, StepKind, TrieView};
 
 /// What is in a trie.
 #[derive(Default)]

@@ -132,7 +132,8 @@ impl<'a> Seams<'a> {
     fn is_outside_tokens(&self, input: &[u8], at1: usize, at: usize, c2: char) -> bool {
         let mut buffer = [0; 4];
         let c2 = c2.encode_utf8(&mut buffer).as_bytes();
-        let enters = |trie: &Option<Trie<'_, Below>>| trie.is_some_and(|trie| trie.goes_through(c2));
+        let enters =
+            |trie: &Option<Trie<'_, Below>>| trie.is_some_and(|trie| trie.goes_through(c2));
         !enters(&self.raw)
             && !enters(&self.normalized)
             && self.raw.is_none_or(|trie| {
