@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use sha2::{Digest, Sha256};
 use trie_format::pipeline::Step;
 use trie_format::{
-    ENDIAN_MARK, FORMAT_MAJOR, FORMAT_MINOR, FirstChars, HEADER_LEN, Header, IdMap, IndexEntry,
-    MAGIC, Metadata, NormalizerFlags, PIECES_PER_ENTRY, PlainChars, Preset, Reference,
-    SECTION_ALIGN, SECTION_REQUIRED, SectionEntry, SectionKind, Template, TextRange, WIDE,
-    checksum, image_id,
+    ENDIAN_MARK, FORMAT_MAJOR, FORMAT_MINOR, HEADER_LEN, Header, IdMap, IndexEntry, MAGIC,
+    Metadata, NormalizerFlags, PIECES_PER_ENTRY, PlainChars, Preset, Reference, SECTION_ALIGN,
+    SECTION_REQUIRED, SectionEntry, SectionKind, Template, TextRange, WIDE, checksum, image_id,
 };
 
 use crate::charsmap::Charsmap;
 use crate::error::CompileError;
+use crate::first::first_chars;
 use crate::hf::steps::Sections;
 use crate::model::Normalizer;
 use crate::parts::PartTables;
@@ -53,9 +53,6 @@ impl<'a> Section<'a> {
         }
     }
 }
-
-/// A trie of fewer slots goes without a table of first characters, which would be much of the image.
-const FIRST_CHARS_FROM: usize = 16_384;
 
 /// The image of `parts`.
 pub(crate) fn image(parts: &Parts<'_>) -> Result<Vec<u8>, CompileError> {
@@ -105,11 +102,9 @@ pub(crate) fn image(parts: &Parts<'_>) -> Result<Vec<u8>, CompileError> {
         let baked: &[u8] = bytemuck::cast_slice(&tables.baked);
         sections.push(Section::new(SectionKind::BakedParts, baked));
     }
-    if parts.trie.nodes.len() >= FIRST_CHARS_FROM {
-        let entry = |code| FirstChars::entry(parts.trie.view(), code);
-        let slots: Vec<u32> = (0..=u16::MAX).map(entry).collect();
-        let slots = bytemuck::cast_slice(&slots).to_vec();
-        sections.push(Section::new(SectionKind::FirstChars, slots));
+    if parts.parts.is_some() {
+        let first = first_chars(parts.trie.view());
+        sections.push(Section::new(SectionKind::FirstChars, first));
     }
     if let Some(symbols) = parts.symbols {
         push_nodes(&mut sections, SectionKind::SymbolNodes, symbols);

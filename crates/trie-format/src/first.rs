@@ -1,95 +1,83 @@
-//! First characters: where the walk of the piece trie comes by the first character of an input.
+//! First characters: where a walk through the pieces' trie is behind its first character.
 //!
-//! A walk of text beyond ASCII takes two or three dependent loads for each character. For the first one, which
-//! every walk begins with, a table has the answer.
+//! A character of three bytes is three steps of a walk, and one look-up here. What is found is checked when it is
+//! used: a [`FirstChars`] of a damaged image gives wrong answers and nothing worse.
 
-use crate::metadata::NO_ID;
-use crate::trie::{Edge, TrieView};
+use crate::node::TAIL;
 
-/// An entry for each character up to U+FFFF: for three bytes, of which the first has four bits that count, and the
-/// others six.
-pub const FIRST_CHARS: usize = 0x1_0000;
+/// Words of 16 bits that say which block a character is in.
+pub const FIRST_INDEX_LEN: usize = 0x1_0000 / 64;
 
-/// The table: for each character the slot that the walk comes to by the last of its bytes, as [`Node::child`]
-/// gives it, or one of the two marks here.
-///
-/// [`Node::child`]: crate::Node::child
-#[derive(Debug, Clone, Copy)]
-pub struct FirstChars<'a>(&'a [u32]);
+/// What a first character leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum First {
+    /// No piece begins with it.
+    Nothing,
+    /// The node in this slot, before what it skips; it has an id if the character is a piece.
+    Node(usize),
+    /// It is the piece with this id, and no other begins with it.
+    Leaf(u32),
+    /// That is not told here: the walk has to begin at its beginning.
+    Walk,
+}
 
-impl<'a> FirstChars<'a> {
-    /// The walk has to begin at the root.
-    pub const UNKNOWN: u32 = 0;
+impl First {
+    const NOTHING: u32 = u32::MAX - 1;
+    const WALK: u32 = u32::MAX;
 
-    /// No text of the trie begins with the character.
-    pub const NOWHERE: u32 = u32::MAX;
-
-    /// No table: nothing is known of any character.
-    pub const NONE: Self = Self(&[]);
-
-    /// The table that `slots` are.
+    /// The number that stands for it.
     #[must_use]
-    pub const fn new(slots: &'a [u32; FIRST_CHARS]) -> Self {
-        Self(slots)
+    pub const fn number(self) -> u32 {
+        match self {
+            Self::Nothing => Self::NOTHING,
+            Self::Node(slot) => slot as u32,
+            Self::Leaf(id) => TAIL + id,
+            Self::Walk => Self::WALK,
+        }
     }
 
-    /// What the table says of the first character of `input`, if it has three bytes, and the last of those;
-    /// [`FirstChars::UNKNOWN`] for others, where a walk from the root takes no more than one load more.
-    ///
-    /// Any four bytes will do: what is no character is not in the table, as it is in no text.
+    /// What `number` stands for.
     #[inline(always)]
     #[must_use]
-    pub fn find(&self, input: [u8; 4]) -> (u32, u8) {
-        let word = u32::from_le_bytes(input);
-        if word & 0x00c0_c0f0 != 0x0080_80e0 {
-            return (Self::UNKNOWN, 0);
+    pub const fn from_number(number: u32) -> Self {
+        match number {
+            Self::NOTHING => Self::Nothing,
+            Self::WALK => Self::Walk,
+            slot if slot < TAIL => Self::Node(slot as usize),
+            leaf => Self::Leaf(leaf - TAIL),
         }
-        let code = (word & 0x0f) << 12 | word >> 2 & 0x0fc0 | word >> 16 & 0x3f;
-        let slot = self.0.get(code as usize).copied();
-        (slot.unwrap_or(Self::UNKNOWN), input[2])
-    }
-
-    /// The entry for `code` of the table for `trie`.
-    #[must_use]
-    pub fn entry(trie: TrieView<'_>, code: u16) -> u32 {
-        let [first, second, last] = encoded(code);
-        let Some(mut node) = trie.nodes().first() else {
-            return Self::UNKNOWN;
-        };
-        for byte in [first, second] {
-            node = match trie.edge(node, byte) {
-                Some(Edge::Node { node, skip: [], .. }) if node.id == NO_ID => node,
-                None => return Self::NOWHERE,
-                _ => return Self::UNKNOWN,
-            };
-        }
-        node.child(last).map_or(Self::NOWHERE, |slot| slot as u32)
-    }
-
-    /// Checks that all slots are below `slots`; names the first that is not.
-    pub(crate) fn validate(&self, slots: u32) -> Result<(), usize> {
-        let is_known = |&slot: &u32| slot < slots || slot == Self::NOWHERE;
-        match self.0.iter().fold(true, |all, slot| all & is_known(slot)) {
-            true => Ok(()),
-            false => Err(self.0.iter().position(|slot| !is_known(slot)).unwrap_or(0)),
-        }
-    }
-
-    /// The entry for `code`.
-    #[must_use]
-    pub fn get(&self, code: u16) -> u32 {
-        self.0.get(usize::from(code)).copied().unwrap_or_default()
     }
 }
 
-/// The three bytes that stand for `code`; for the first 2,048, which have fewer, those that nobody should write.
-const fn encoded(code: u16) -> [u8; 3] {
-    let [low, middle] = [code & 0x3f, code >> 6 & 0x3f];
-    [
-        0xe0 | (code >> 12) as u8,
-        0x80 | middle as u8,
-        0x80 | low as u8,
-    ]
+/// The first characters up to U+FFFF: for each 64 of them the number of a block, then the blocks, each 64
+/// [`First::number`]s.
+#[derive(Debug, Clone, Copy)]
+pub struct FirstChars<'a> {
+    index: &'a [u16; FIRST_INDEX_LEN],
+    blocks: &'a [[u32; 64]],
+}
+
+impl<'a> FirstChars<'a> {
+    /// The section that `bytes`, on a 4-byte boundary, are; `None` if the length cannot be right.
+    #[must_use]
+    pub fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let (index, blocks) = bytes.split_at_checked(2 * FIRST_INDEX_LEN)?;
+        Some(Self {
+            index: bytemuck::try_from_bytes(index).ok()?,
+            blocks: bytemuck::try_cast_slice(blocks).ok()?,
+        })
+    }
+
+    /// What the character with this code point, of which the last six bits are told apart, leads to.
+    #[inline(always)]
+    #[must_use]
+    pub fn get(&self, block: usize, bits: u32) -> First {
+        let block = self.index.get(block).copied().unwrap_or(u16::MAX);
+        match self.blocks.get(usize::from(block)) {
+            Some(block) => First::from_number(block[bits as usize % 64]),
+            None => First::Walk,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -97,34 +85,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn characters_are_found_by_their_bytes() {
-        let slots: [u32; FIRST_CHARS] = core::array::from_fn(|code| code as u32);
-        let chars = FirstChars::new(&slots);
-        for code in 1..=u16::MAX {
-            let [a, b, c] = encoded(code);
-            if let Some(character) = char::from_u32(code.into())
-                && code >= 0x800
-            {
-                let mut buffer = [0; 4];
-                assert_eq!(character.encode_utf8(&mut buffer).as_bytes(), [a, b, c]);
-            }
-            assert_eq!(chars.find([a, b, c, 0xff]), (code.into(), c));
+    fn numbers_and_blocks_are_told() {
+        let all = [
+            First::Nothing,
+            First::Walk,
+            First::Node(0),
+            First::Node(1 << 30),
+            First::Leaf(1 << 23),
+        ];
+        for first in all {
+            assert_eq!(First::from_number(first.number()), first);
         }
-        for other in [
-            *b"\xe4\xb8Aa",
-            *b"\xe4A\x80\x80",
-            *b"\xf1\x90\x80\x80",
-            *b"\xc3\xa9\x80\x80",
-        ] {
-            assert_eq!(chars.find(other).0, FirstChars::UNKNOWN);
-        }
-    }
-
-    #[test]
-    fn slots_must_exist() {
-        let mut slots = [FirstChars::NOWHERE; FIRST_CHARS];
-        slots[7] = 2;
-        assert_eq!(FirstChars::new(&slots).validate(3), Ok(()));
-        assert_eq!(FirstChars::new(&slots).validate(2), Err(7));
+        let mut words = [First::NOTHING; FIRST_INDEX_LEN / 2 + 128];
+        words[..FIRST_INDEX_LEN / 2].fill(0);
+        // The second 64 characters are in the second block.
+        words[0] = 1 << 16;
+        words[FIRST_INDEX_LEN / 2 + 64 + 33] = 7;
+        let bytes = bytemuck::cast_slice(&words);
+        let chars = FirstChars::parse(bytes).unwrap();
+        assert_eq!(chars.get(1, 33), First::Node(7));
+        assert_eq!(chars.get(0, 33), First::Nothing);
+        assert_eq!(chars.get(FIRST_INDEX_LEN, 0), First::Walk);
+        assert!(FirstChars::parse(&bytes[..bytes.len() - 4]).is_none());
+        assert!(FirstChars::parse(&bytes[..100]).is_none());
+        let without_blocks = FirstChars::parse(&bytes[..2 * FIRST_INDEX_LEN]).unwrap();
+        assert_eq!(without_blocks.get(1, 33), First::Walk);
     }
 }

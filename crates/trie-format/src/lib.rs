@@ -42,7 +42,7 @@ mod view;
 pub use charsmap::{CharsmapError, CharsmapView, MAX_RULE_MATCHES};
 pub use checksum::{checksum, image_id};
 pub use error::FormatError;
-pub use first::{FIRST_CHARS, FirstChars};
+pub use first::{FIRST_INDEX_LEN, First, FirstChars};
 pub use header::{
     ENDIAN_MARK, FORMAT_MAJOR, FORMAT_MINOR, HEADER_LEN, Header, MAGIC, MAX_SECTIONS, SectionEntry,
     const_check_header,

@@ -92,7 +92,7 @@ section_kinds! {
     JoinedPairs = 23, "joined-pairs";
     /// Parts of text whose best segmentation is one piece. Present with the joined pairs.
     BakedParts = 24, "baked-parts";
-    /// Where walks of the piece trie come by their first character: `u32`s, see [`crate::FirstChars`].
+    /// Where a walk through the pieces' trie is behind its first character: see [`crate::FirstChars`].
     FirstChars = 25, "first-chars";
 }
 

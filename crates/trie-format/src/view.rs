@@ -6,7 +6,7 @@ use bytemuck::Pod;
 
 use crate::charsmap::CharsmapView;
 use crate::error::FormatError;
-use crate::first::{FIRST_CHARS, FirstChars};
+use crate::first::FirstChars;
 use crate::header::{Header, SectionEntry};
 use crate::metadata::{ArchivedMetadata, ArchivedReference, MAX_METADATA, NO_ID, TextRange};
 use crate::node::MAX_PIECE_BYTES;
@@ -56,8 +56,7 @@ impl fmt::Debug for ImageView<'_> {
 
 /// An image that passed [`ImageView::validate`].
 ///
-/// 1. The node arrays are non-empty, and every child that a bitmap announces lies inside its array, as does every
-///    slot of the first characters. Nothing is
+/// 1. The node arrays are non-empty, and every child that a bitmap announces lies inside its array. Nothing is
 ///    known about tails: walks check what they read there (see [`crate::trie`]).
 /// 2. Every id in a node and its leaf words, in the byte ids and among the special ids is below the piece count
 ///    (in the tries of added tokens: below their number), or [`NO_ID`] where the format allows it; the pieces'
@@ -345,11 +344,12 @@ impl<'a> ImageView<'a> {
                 .transpose()?,
             parts: sections.parts()?,
             first_chars: sections
-                .optional_slice(SectionKind::FirstChars)?
-                .map(<&[u32; FIRST_CHARS]>::try_from)
-                .transpose()
-                .map_err(|_| bad(SectionKind::FirstChars, 0, "there must be 65,536 slots"))?
-                .map(FirstChars::new),
+                .optional(SectionKind::FirstChars)
+                .map(|section| {
+                    let rule = "behind 2,048 bytes there must be whole blocks of 256";
+                    FirstChars::parse(section).ok_or_else(|| bad(SectionKind::FirstChars, 0, rule))
+                })
+                .transpose()?,
             added_nodes: sections.trie(SectionKind::AddedNodes)?,
             normalized_added_nodes: sections.trie(SectionKind::NormalizedAddedNodes)?,
         };
@@ -449,12 +449,6 @@ impl<'a> ImageView<'a> {
             baked
                 .validate(count)
                 .map_err(|(index, rule)| bad(SectionKind::BakedParts, index, rule))?;
-        }
-        if let Some(chars) = &self.first_chars {
-            chars.validate(self.nodes.head().slots).map_err(|index| {
-                let rule = "slots must be those of the trie";
-                bad(SectionKind::FirstChars, index, rule)
-            })?;
         }
         let mut added_count = 0;
         if let Some(pipeline) = self.pipeline {
@@ -600,7 +594,7 @@ impl<'a> ImageView<'a> {
         self.parts
     }
 
-    /// Where walks of [`ImageView::nodes`] come by their first character.
+    /// Where a walk through [`ImageView::nodes`] is behind its first character, if the image says.
     #[must_use]
     pub fn first_chars(&self) -> Option<FirstChars<'a>> {
         self.first_chars

@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 use trie_format::trie::{End, MAX_LABELS, StepKind, TrieView};
-use trie_format::{Child, FirstChars, NO_ID, Node, TAIL, ValidImage};
+use trie_format::{Child, First, NO_ID, Node, Skip, TAIL, ValidImage};
 
 /// A piece that a walk has come to.
 #[derive(Debug, Clone, Copy)]
@@ -112,8 +112,6 @@ pub(crate) struct Trie<'a, I = Scores<'a>> {
     /// Its nodes are not empty; every announced child lies inside (point 1 of [`ValidImage`]).
     view: TrieView<'a>,
     ids: I,
-    /// Where walks come by their first character.
-    first: FirstChars<'a>,
     /// No walk goes deeper, in bytes.
     max_bytes: usize,
 }
@@ -128,9 +126,48 @@ impl<'a> Trie<'a> {
                 of_model: image.pieces().scores(),
                 of_paths: image.path_scores(),
             },
-            first: image.first_chars().unwrap_or(FirstChars::NONE),
             max_bytes: image.metadata().max_piece_bytes.to_native() as usize,
         }
+    }
+
+    /// The piece with this id, if it is one.
+    #[inline(always)]
+    pub(crate) fn piece(&self, id: u32) -> Option<Piece> {
+        self.ids.of_id(id)
+    }
+
+    /// Like [`Trie::prefixes`], from what `first` says of the first character of `input`, which is `char_len` bytes
+    /// long, on; returns whether that character is a piece.
+    #[inline(always)]
+    pub(crate) fn prefixes_behind(
+        &self,
+        first: First,
+        char_len: usize,
+        input: &[u8],
+        mut found: impl FnMut(usize, Piece),
+    ) -> bool {
+        let mut single = false;
+        match first {
+            First::Nothing => {}
+            First::Leaf(id) => {
+                if let Some(piece) = self.ids.of_id(id) {
+                    found(char_len, piece);
+                    single = true;
+                }
+            }
+            First::Node(slot) => {
+                let Some(node) = self.view.nodes().get(slot) else {
+                    return false;
+                };
+                single = node.id != NO_ID;
+                self.prefixes_from(node, node.skip_number(), input, char_len, &mut found);
+            }
+            First::Walk => self.prefixes(input, |len, piece| {
+                single |= len == char_len;
+                found(len, piece);
+            }),
+        }
+        single
     }
 }
 
@@ -140,7 +177,6 @@ impl<'a> Trie<'a, Below> {
         Some(Self {
             view: image.symbol_nodes()?,
             ids: Below(image.pieces().len()),
-            first: FirstChars::NONE,
             max_bytes: image.metadata().max_symbol_bytes.to_native() as usize,
         })
     }
@@ -155,7 +191,6 @@ impl<'a> Trie<'a, Below> {
         Some(Self {
             view: view?,
             ids: Below(tokens as u32),
-            first: FirstChars::NONE,
             max_bytes: image.metadata().max_added_bytes.to_native() as usize,
         })
     }
@@ -174,109 +209,90 @@ impl<'a, I: Ids> Trie<'a, I> {
     /// line, or in a tail. The tests hold it to [`TrieView::walk`].
     #[inline(always)]
     pub(crate) fn prefixes(&self, input: &[u8], mut found: impl FnMut(usize, I::Found)) {
-        let window = &input[..input.len().min(self.max_bytes)];
-        let mut at = 0;
-        let Some((mut byte, mut slot)) = self.enter(window, &mut at) else {
-            return;
-        };
+        // SAFETY: the array is not empty.
+        let root = unsafe { self.view.nodes().get_unchecked(0) };
+        self.prefixes_from(root, Skip::NONE, input, 0, &mut found);
+    }
+
+    /// [`Trie::prefixes`] from `node` on, whose label is the last of the first `at` bytes of `input`; `skip` is the number
+    /// of what stands between the label and the node's children.
+    #[inline(always)]
+    fn prefixes_from(
+        &self,
+        mut node: &'a Node,
+        mut skip: Skip,
+        input: &[u8],
+        mut at: usize,
+        found: &mut impl FnMut(usize, I::Found),
+    ) {
+        let window = input.get(..self.max_bytes).unwrap_or(input);
+        let nodes = self.view.nodes();
         loop {
-            let node = loop {
-                // The node, if it is the child; else what is beside it counts.
-                if slot.entry != u16::from(byte) {
-                    match self.aside(window, &mut at, byte, slot, &mut found) {
-                        Some(node) => break node,
-                        None => return,
-                    }
-                }
-                if slot.id != NO_ID {
-                    found(at, self.ids.of_node(slot));
-                }
-                match self.child(slot, window, &mut at) {
-                    Some(next) => (byte, slot) = next,
+            if !skip.is_empty() {
+                match self.skip(node, skip, window, at, found) {
+                    Some(next) => at = next,
                     None => return,
                 }
+            }
+            // Most nodes are followed by one that skips nothing: these few lines are most of a walk.
+            let (byte, child) = loop {
+                if node.id != NO_ID && skip.is_empty() {
+                    found(at, self.ids.of_node(node));
+                }
+                let Some(&byte) = window.get(at) else { return };
+                if !node.has_child(byte) {
+                    return;
+                }
+                let slot = node.base as usize + usize::from(byte);
+                // SAFETY: the bitmap of a validated node announces only children inside the array.
+                let child = unsafe { nodes.get_unchecked(slot) };
+                at += 1;
+                if child.entry != u16::from(byte) {
+                    break (byte, child);
+                }
+                (node, skip) = (child, Skip::NONE);
             };
-            match self.child(node, window, &mut at) {
-                Some(next) => (byte, slot) = next,
-                None => return,
+            match child.as_child(byte) {
+                Child::Node(next) => (node, skip) = (child, next),
+                Child::Leaf(id) if id < TAIL => {
+                    if let Some(piece) = self.ids.of_id(id) {
+                        found(at, piece);
+                    }
+                    return;
+                }
+                Child::Leaf(word) => match self.tail(window, &mut at, word - TAIL, found) {
+                    Some(after) => (node, skip) = (after, Skip::NONE),
+                    None => return,
+                },
             }
         }
     }
 
-    /// The first byte or character of `window`: its last byte, and the slot that it leads to.
+    /// Goes on from `at` behind what `node` skips, if `window` goes on with that; its piece ends there or before.
     #[inline(always)]
-    fn enter(&self, window: &[u8], at: &mut usize) -> Option<(u8, &'a Node)> {
-        let nodes = self.view.nodes();
-        let four = match *window {
-            [a, b, c] => Some([a, b, c, 0]),
-            _ => window.first_chunk().copied(),
-        };
-        if let Some(four) = four {
-            let (slot, byte) = self.first.find(four);
-            if slot == FirstChars::NOWHERE {
-                return None;
-            }
-            if slot != FirstChars::UNKNOWN {
-                *at = 3;
-                // SAFETY: the slots of the table are those of the trie.
-                return Some((byte, unsafe { nodes.get_unchecked(slot as usize) }));
-            }
-        }
-        // SAFETY: the array is not empty.
-        let root = unsafe { nodes.get_unchecked(0) };
-        self.child(root, window, at)
-    }
-
-    /// The byte at `at`, and the slot of `node`'s child for it.
-    #[inline(always)]
-    fn child(&self, node: &Node, window: &[u8], at: &mut usize) -> Option<(u8, &'a Node)> {
-        let byte = *window.get(*at)?;
-        let slot = node.child(byte)?;
-        *at += 1;
-        // SAFETY: the bitmap of a validated node announces only children inside the array.
-        Some((byte, unsafe { self.view.nodes().get_unchecked(slot) }))
-    }
-
-    /// What `slot` is for a child by `byte`, if it is more, or something else, than the node: goes on to the next node.
-    #[inline(always)]
-    fn aside(
+    fn skip(
         &self,
+        node: &Node,
+        skip: Skip,
         window: &[u8],
-        at: &mut usize,
-        byte: u8,
-        slot: &'a Node,
+        at: usize,
         found: &mut impl FnMut(usize, I::Found),
-    ) -> Option<&'a Node> {
-        match slot.as_child(byte) {
-            Child::Node => Some(slot),
-            Child::Skipping(skip) => {
-                let ends_at = |first| slot.id != NO_ID && skip.id_first == first;
-                if ends_at(true) {
-                    found(*at, self.ids.of_node(slot));
-                }
-                let [first, second] = slot.skip;
-                let rest = window.get(*at..).unwrap_or_default();
-                let is_met = match skip.len {
-                    1 => rest.first() == Some(&first),
-                    _ => rest.first_chunk() == Some(&[first, second]),
-                };
-                if !is_met {
-                    return None;
-                }
-                *at += skip.len;
-                if ends_at(false) {
-                    found(*at, self.ids.of_node(slot));
-                }
-                Some(slot)
-            }
-            Child::Leaf(id) if id < TAIL => {
-                if let Some(piece) = self.ids.of_id(id) {
-                    found(*at, piece);
-                }
-                None
-            }
-            Child::Leaf(word) => self.tail(window, at, word - TAIL, found),
+    ) -> Option<usize> {
+        if node.id != NO_ID && skip.id_first() {
+            found(at, self.ids.of_node(node));
         }
+        let is_met = match window.get(at..).and_then(|rest| rest.first_chunk()) {
+            Some(two) => skip.is_met(node.skip, *two),
+            None => skip.len() == 1 && window.get(at) == Some(&node.skip[0]),
+        };
+        if !is_met {
+            return None;
+        }
+        let at = at + skip.len();
+        if node.id != NO_ID && !skip.id_first() {
+            found(at, self.ids.of_node(node));
+        }
+        Some(at)
     }
 
     /// Goes on along the tail at `place`, to the node that it leads to, if it does.
@@ -305,13 +321,7 @@ impl<'a, I: Ids> Trie<'a, I> {
                         return None;
                     }
                 }
-                StepKind::Node => {
-                    let node = self.view.nodes().get(step.target as usize)?;
-                    if node.id != NO_ID {
-                        found(*at, self.ids.of_node(node));
-                    }
-                    return Some(node);
-                }
+                StepKind::Node => return self.view.nodes().get(step.target as usize),
                 StepKind::More => {}
             }
         }
