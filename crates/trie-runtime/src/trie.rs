@@ -147,26 +147,40 @@ impl<'a> Trie<'a> {
         mut found: impl FnMut(usize, Piece),
     ) -> bool {
         let mut single = false;
-        match first {
-            First::Nothing => {}
+        let mut at = char_len;
+        let (node, skip) = match first {
+            First::Nothing => return false,
             First::Leaf(id) => {
-                if let Some(piece) = self.ids.of_id(id) {
-                    found(char_len, piece);
-                    single = true;
-                }
+                let piece = self.ids.of_id(id);
+                return piece.map(|piece| found(char_len, piece)).is_some();
             }
             First::Node(slot) => {
                 let Some(node) = self.view.nodes().get(slot) else {
                     return false;
                 };
                 single = node.id != NO_ID;
-                self.prefixes_from(node, node.skip_number(), input, char_len, &mut found);
+                (node, node.skip_number())
             }
-            First::Walk => self.prefixes(input, |len, piece| {
-                single |= len == char_len;
-                found(len, piece);
-            }),
-        }
+            First::Tail(place) => {
+                let window = input.get(..self.max_bytes).unwrap_or(input);
+                let after = self.tail(window, &mut at, place, &mut |len, piece| {
+                    single |= len == char_len;
+                    found(len, piece);
+                });
+                match after {
+                    Some(node) => (node, Skip::NONE),
+                    None => return single,
+                }
+            }
+            First::Walk => {
+                self.prefixes(input, |len, piece| {
+                    single |= len == char_len;
+                    found(len, piece);
+                });
+                return single;
+            }
+        };
+        self.prefixes_from(node, skip, input, at, &mut found);
         single
     }
 }
