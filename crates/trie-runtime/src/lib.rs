@@ -3,6 +3,7 @@
 //! ```text
 //! image      where the bytes are: mapped, copied into huge or plain pages, or in the executable
 //! memory     private memory for copies
+//! ids        what the ids in a trie stand for, with the pieces' path scores
 //! trie       walks over 64-byte nodes, unchecked because the image is validated
 //! simd       sixteen bytes at a time
 //! plain      text that normalization leaves as it is
@@ -53,6 +54,7 @@ mod embed;
 mod encoding;
 mod error;
 mod hf;
+mod ids;
 mod image;
 mod lattice;
 mod memory;

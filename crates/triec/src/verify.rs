@@ -55,6 +55,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), CliError> {
             semantics_hf::pieces,
             semantics_hf::look_ups,
             semantics::special_ids,
+            semantics::first_chars,
             semantics::post_processor,
             semantics_hf::steps,
             semantics_hf::added_tokens,
