@@ -188,7 +188,7 @@ mod tests {
         let detached = trie
             .nodes
             .iter()
-            .filter(|n| n.children != [0; 4] && n.entry == DETACHED);
+            .filter(|n| n.children != [0; 4] && n.entry == trie_format::DETACHED);
         let attached = trie.head.nodes - detached.count() as u32;
         assert_eq!(children, attached + trie.head.leaves + trie.head.tails);
     }
