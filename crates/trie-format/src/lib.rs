@@ -1,7 +1,7 @@
 //! The image of an offline-compiled Unigram tokenizer: what is in the file, and how it is checked.
 //!
 //! One definition shared by the compiler that writes images and the runtime that reads them.
-//! `no_std`, no allocation, no I/O, no `unsafe`. The prose specification, from which a reader in
+//! `no_std`, no allocation, no I/O, no `unsafe` but [`ValidImage::assume_valid`]. The prose specification, from which a reader in
 //! another language can be written, is `FORMAT.md` beside this crate's manifest.
 //!
 //! # From bytes to a usable image
@@ -11,13 +11,14 @@
 //! | [`Header::parse`] | right magic, byte order, version, header checksum and file length | constant: at most [`MAX_SECTIONS`] table entries |
 //! | [`ImageView::parse`] | sections in bounds, aligned, ascending, known if required, of agreeing sizes; metadata well-formed and in range | constant: the sections' contents are not read, except the metadata and the names it refers to |
 //! | [`ImageView::validate`] | every index stored in a section is in bounds, so that walks need no checks: see [`ValidImage`] | one linear pass over the sections |
-//! | [`ImageView::verify_checksums`] | every section is as written, and the padding is zero | one linear pass over the file |
+//! | [`ImageView::verify_checksums`], or [`ChecksumStream`] while the file arrives | every section is as written, and the padding is zero | one linear pass over the file |
 //!
 //! A checksum finds damage, not malice: anyone can compute one. Memory safety rests on
-//! [`ImageView::validate`] alone, which is why [`ValidImage`] can only be had through it.
+//! [`ImageView::validate`] alone, which is why [`ValidImage`] can only be had through it, or by vouching for the
+//! bytes in `unsafe` code.
 
 #![no_std]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 #[cfg(target_endian = "big")]
 compile_error!(
@@ -36,7 +37,7 @@ mod section;
 mod view;
 
 pub use charsmap::{CharsmapError, CharsmapView, MAX_RULE_MATCHES};
-pub use checksum::{checksum, image_id};
+pub use checksum::{ChecksumStream, checksum, image_id};
 pub use error::FormatError;
 pub use header::{
     ENDIAN_MARK, FORMAT_MAJOR, FORMAT_MINOR, HEADER_LEN, Header, MAGIC, MAX_SECTIONS, SectionEntry,

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use trie_format::FormatError;
 
-use crate::image::Backing;
+use crate::backing::Backing;
+use crate::id::ImageId;
 
 /// Why an image could not be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +38,28 @@ pub enum LoadError {
         backing: Backing,
         /// Bytes wanted.
         len: usize,
+        /// Why not, and what to do.
+        reason: String,
+    },
+    /// The image is another one than the caller vouched for.
+    #[error("this is image {found} and not {expected}: it has been replaced since it was verified")]
+    WrongImage {
+        /// The id of the verified image.
+        expected: ImageId,
+        /// The id of this one.
+        found: ImageId,
+    },
+    /// A file that could be changed by others while it is mapped.
+    #[error("{} is not sealed against writing and shrinking: pass on what `Image::to_shared` gives", path.display())]
+    NotSealed {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// An image could not be put where other processes can map it.
+    #[error("{}: {reason}", path.display())]
+    Share {
+        /// Which file.
+        path: PathBuf,
         /// Why not, and what to do.
         reason: String,
     },

@@ -1,0 +1,143 @@
+//! From a file to memory in one pass: checksums are taken of each block while the cache still has it.
+//!
+//! Invariant: nothing is allocated or mapped for a file whose header is not in order.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use trie_format::{ChecksumStream, FormatError, Header};
+
+use crate::error::LoadError;
+
+/// Bytes that are copied and then checked at a time. They stay in a core's second-level cache.
+const BLOCK: usize = 256 << 10;
+
+/// An image file whose header is in order.
+pub(crate) struct Source {
+    pub(crate) path: PathBuf,
+    /// Read up to the end of `prefix`.
+    pub(crate) file: File,
+    pub(crate) prefix: Prefix,
+    /// Length of the image; a file of huge pages is longer.
+    pub(crate) len: usize,
+}
+
+impl Source {
+    pub(crate) fn open(path: &Path) -> Result<Self, LoadError> {
+        let read = |error| read_error(path, error);
+        let mut file = File::open(path).map_err(read)?;
+        let file_len = file.metadata().map_err(read)?.len();
+        let prefix = Prefix::read(&mut file).map_err(read)?;
+        let len = image_len(&file, prefix.as_slice(), file_len);
+        Header::parse(prefix.as_slice(), len).map_err(|error| format_error(path, error))?;
+        Ok(Self {
+            path: path.into(),
+            file,
+            prefix,
+            len: usize::try_from(len).map_err(|_| read(io::ErrorKind::FileTooLarge.into()))?,
+        })
+    }
+}
+
+/// The length of the image at the beginning of `file`: that of the file, but where files can only have whole huge
+/// pages what the header states, if it needs just as many.
+pub(crate) fn image_len(file: &File, start: &[u8], file_len: u64) -> u64 {
+    let stated = start
+        .get(FILE_LEN)
+        .and_then(|bytes| bytes.try_into().ok())
+        .map_or(0, u64::from_le_bytes);
+    let is_rounded = |page: u64| stated.checked_next_multiple_of(page) == Some(file_len);
+    match crate::share::huge_page_of(file) {
+        Some(page) if is_rounded(page) => stated,
+        _ => file_len,
+    }
+}
+
+/// Where in the header the file's length stands.
+const FILE_LEN: std::ops::Range<usize> = {
+    let start = std::mem::offset_of!(Header, file_len);
+    start..start + size_of::<u64>()
+};
+
+/// What [`fill`] found and took.
+pub(crate) struct Filled {
+    /// To be heeded after the table itself has been checked.
+    pub(crate) checksums: Result<(), FormatError>,
+    pub(crate) copy: Duration,
+    pub(crate) checksum: Duration,
+}
+
+/// Copies an image to `target`: its beginning is in `prefix`, the rest comes from `rest`.
+pub(crate) fn fill(
+    target: &mut [u8],
+    prefix: &Prefix,
+    rest: &mut impl Read,
+    verify_checksums: bool,
+) -> io::Result<Filled> {
+    let (header, entries) = Header::parse(prefix.as_slice(), target.len() as u64)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+    let mut stream = verify_checksums.then(|| ChecksumStream::new(header, entries));
+    let (mut copy, mut checksum) = (Duration::ZERO, Duration::ZERO);
+    let mut take = |bytes: &[u8]| {
+        let start = Instant::now();
+        if let Some(stream) = &mut stream {
+            stream.update(bytes);
+            checksum += start.elapsed();
+        }
+    };
+    let known = prefix.as_slice();
+    let (head, tail) = target.split_at_mut(known.len());
+    head.copy_from_slice(known);
+    take(head.get(header.header_len as usize..).unwrap_or_default());
+    for block in tail.chunks_mut(BLOCK) {
+        let start = Instant::now();
+        rest.read_exact(block)?;
+        copy += start.elapsed();
+        take(block);
+    }
+    Ok(Filled {
+        checksums: stream.map_or(Ok(()), ChecksumStream::finish),
+        copy,
+        checksum,
+    })
+}
+
+pub(crate) fn read_error(path: &Path, source: io::Error) -> LoadError {
+    LoadError::Read {
+        path: path.into(),
+        source,
+    }
+}
+
+pub(crate) fn format_error(path: &Path, source: FormatError) -> LoadError {
+    LoadError::File {
+        path: path.into(),
+        source,
+    }
+}
+
+/// The first bytes of an image on the boundary that the header needs.
+#[repr(C, align(64))]
+pub(crate) struct Prefix([u8; Header::PREFIX_LEN], usize);
+
+impl Prefix {
+    /// Takes as much as there is, at most [`Header::PREFIX_LEN`] bytes.
+    pub(crate) fn read(from: &mut impl Read) -> io::Result<Self> {
+        let mut prefix = Self([0; Header::PREFIX_LEN], 0);
+        while prefix.1 < prefix.0.len() {
+            match from.read(&mut prefix.0[prefix.1..]) {
+                Ok(0) => break,
+                Ok(read) => prefix.1 += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(prefix)
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        &self.0[..self.1]
+    }
+}
