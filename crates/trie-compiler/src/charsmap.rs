@@ -61,6 +61,15 @@ impl Charsmap {
         leaves.map(|unit| (unit & 0x7fff_ffff) as usize)
     }
 
+    /// Whether every replacement is UTF-8.
+    pub(crate) fn is_utf8(&self) -> bool {
+        self.values().all(|start| {
+            let text = self.texts.get(start..).unwrap_or_default();
+            let text = text.split(|&byte| byte == 0).next();
+            std::str::from_utf8(text.unwrap_or_default()).is_ok()
+        })
+    }
+
     /// The table as the runtime sees it.
     pub(crate) fn view(&self) -> CharsmapView<'_> {
         CharsmapView::new(&self.units, &self.texts, self.max_key_bytes)

@@ -9,6 +9,7 @@
 //! vocab     ids and path scores under the chosen numbering and reference
 //! plain     characters that normalization leaves as they are
 //! trie      the double array of 64-byte nodes
+//! parts     where text falls apart, and answers known beforehand
 //! writer    sections, checksums, bytes
 //! output    onto the disk, atomically
 //! build     one line for a `build.rs`
@@ -32,6 +33,7 @@ mod error;
 mod hf;
 mod model;
 mod output;
+mod parts;
 mod plain;
 mod post;
 mod proto;
@@ -215,6 +217,7 @@ pub fn compile_with_progress(
         preset: Preset::None,
         vocab: &vocab,
         trie: &trie,
+        parts: parts::tables(&vocab, &trie, parsed.normalizer.charsmap.as_ref()),
         symbols: symbols.as_ref(),
         unk_surface: &parsed.unk_surface,
         normalizer: Some(&parsed.normalizer),
@@ -277,6 +280,7 @@ fn compile_hf(
         preset,
         vocab: &vocab,
         trie: &trie,
+        parts: parts::tables(&vocab, &trie, charsmap),
         symbols: None,
         unk_surface: b"",
         normalizer: None,

@@ -14,6 +14,7 @@ use crate::charsmap::Charsmap;
 use crate::error::CompileError;
 use crate::hf::steps::Sections;
 use crate::model::Normalizer;
+use crate::parts::PartTables;
 use crate::trie::Trie;
 use crate::vocab::Vocab;
 
@@ -25,6 +26,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) preset: Preset,
     pub(crate) vocab: &'a Vocab<'a>,
     pub(crate) trie: &'a Trie,
+    pub(crate) parts: Option<PartTables>,
     pub(crate) symbols: Option<&'a Trie>,
     pub(crate) unk_surface: &'a [u8],
     pub(crate) normalizer: Option<&'a Normalizer>,
@@ -99,6 +101,13 @@ pub(crate) fn image(parts: &Parts<'_>) -> Result<Vec<u8>, CompileError> {
     if !parts.plain_chars.is_empty() {
         let words: &[u8] = bytemuck::cast_slice(&parts.plain_chars);
         sections.push(Section::new(SectionKind::PlainChars, words));
+    }
+    if let Some(tables) = &parts.parts {
+        let header: &[u8] = bytemuck::bytes_of(&tables.header);
+        let pairs = [header, bytemuck::cast_slice(&tables.pairs)].concat();
+        sections.push(Section::new(SectionKind::JoinedPairs, pairs));
+        let baked: &[u8] = bytemuck::cast_slice(&tables.baked);
+        sections.push(Section::new(SectionKind::BakedParts, baked));
     }
     if let Some(symbols) = parts.symbols {
         push_nodes(&mut sections, SectionKind::SymbolNodes, symbols);

@@ -31,6 +31,7 @@ mod error;
 mod header;
 mod metadata;
 mod node;
+pub mod parts;
 mod pieces;
 pub mod pipeline;
 mod section;
@@ -48,6 +49,7 @@ pub use metadata::{
     Preset, Reference, Template, TextRange,
 };
 pub use node::{MAX_PIECE_BYTES, NODE_LEN, Node};
+pub use parts::{BakedParts, JoinedPairs};
 pub use pieces::PieceTable;
 pub use pipeline::PipelineView;
 pub use section::{

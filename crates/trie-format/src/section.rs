@@ -97,6 +97,10 @@ section_kinds! {
     /// Characters up to U+FFFF that normalization leaves as they are, and those that may change this for the one
     /// before: [`PLAIN_WORDS`] `u64`s.
     PlainChars = 22, "plain-chars";
+    /// Which characters stand side by side in some piece: see [`crate::parts`].
+    JoinedPairs = 23, "joined-pairs";
+    /// Parts of text whose best segmentation is one piece. Present with the joined pairs.
+    BakedParts = 24, "baked-parts";
 }
 
 impl fmt::Display for SectionKind {

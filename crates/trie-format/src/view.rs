@@ -9,6 +9,7 @@ use crate::error::FormatError;
 use crate::header::{Header, SectionEntry};
 use crate::metadata::{ArchivedMetadata, ArchivedReference, MAX_METADATA, NO_ID, TextRange};
 use crate::node::{MAX_PIECE_BYTES, Node, validate_nodes};
+use crate::parts::{BakedParts, JoinedPairs};
 use crate::pieces::PieceTable;
 use crate::pipeline::{PipelineView, Step, validate_post_processor};
 use crate::section::{PLAIN_WORDS, SECTION_ALIGN, SECTION_REQUIRED, SectionKind};
@@ -32,6 +33,7 @@ pub struct ImageView<'a> {
     pipeline: Option<PipelineView<'a>>,
     post_processor: &'a [Step],
     plain_chars: Option<&'a [u64; PLAIN_WORDS]>,
+    parts: Option<(JoinedPairs<'a>, BakedParts<'a>)>,
     added_nodes: Option<&'a [Node]>,
     normalized_added_nodes: Option<&'a [Node]>,
 }
@@ -196,6 +198,27 @@ impl<'a> Sections<'a> {
 }
 
 impl<'a> Sections<'a> {
+    /// The joined pairs and the baked parts: both or neither.
+    fn parts(&self) -> Result<Option<(JoinedPairs<'a>, BakedParts<'a>)>, FormatError> {
+        let baked = self.optional_slice(SectionKind::BakedParts)?;
+        match (self.optional(SectionKind::JoinedPairs), baked) {
+            (Some(pairs), Some(baked)) => {
+                let pairs = JoinedPairs::parse(pairs).ok_or_else(|| {
+                    let rule = "behind 2,112 bytes there must be a power of two of words";
+                    bad(SectionKind::JoinedPairs, 0, rule)
+                })?;
+                Ok(Some((pairs, BakedParts::new(baked))))
+            }
+            (None, None) => Ok(None),
+            (Some(_), None) => Err(FormatError::MissingSection {
+                kind: SectionKind::BakedParts,
+            }),
+            (None, Some(_)) => Err(FormatError::MissingSection {
+                kind: SectionKind::JoinedPairs,
+            }),
+        }
+    }
+
     /// The pipeline's sections: all of them or none.
     fn pipeline(&self, texts: &'a [u8]) -> Result<Option<PipelineView<'a>>, FormatError> {
         let Some(steps) = self.optional_slice(SectionKind::Steps)? else {
@@ -302,6 +325,7 @@ impl<'a> ImageView<'a> {
                 .map(<&[u64; PLAIN_WORDS]>::try_from)
                 .transpose()
                 .map_err(|_| bad(SectionKind::PlainChars, 0, "there must be 131,072 bits"))?,
+            parts: sections.parts()?,
             added_nodes: sections.optional_slice(SectionKind::AddedNodes)?,
             normalized_added_nodes: sections.optional_slice(SectionKind::NormalizedAddedNodes)?,
         };
@@ -389,6 +413,14 @@ impl<'a> ImageView<'a> {
             if let Some(charsmap) = charsmap {
                 charsmap.validate().map_err(|e| bad(kind, e.unit, e.rule))?;
             }
+        }
+        if let Some((pairs, baked)) = &self.parts {
+            pairs
+                .validate()
+                .map_err(|rule| bad(SectionKind::JoinedPairs, 0, rule))?;
+            baked
+                .validate(count)
+                .map_err(|(index, rule)| bad(SectionKind::BakedParts, index, rule))?;
         }
         let mut added_count = 0;
         if let Some(pipeline) = self.pipeline {
@@ -528,6 +560,12 @@ impl<'a> ImageView<'a> {
     #[must_use]
     pub fn plain_chars(&self) -> Option<&'a [u64; PLAIN_WORDS]> {
         self.plain_chars
+    }
+
+    /// Where text falls into parts that are segmented by themselves, and the parts with a known answer.
+    #[must_use]
+    pub fn parts(&self) -> Option<(JoinedPairs<'a>, BakedParts<'a>)> {
+        self.parts
     }
 
     /// The trie of the added tokens that are looked for in the text as it is.

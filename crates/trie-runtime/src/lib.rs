@@ -4,11 +4,13 @@
 //! image      where the bytes are: mapped, copied into huge or plain pages, or in the executable
 //! memory     private memory for copies
 //! trie       walks over 64-byte nodes, unchecked because the image is validated
+//! simd       sixteen bytes at a time
 //! plain      text that normalization leaves as it is
 //! normalize  the model's rules and whitespace switches, as SentencePiece applies them
 //! origins    where in the input normalized text comes from
 //! viterbi    the best segmentation, in the arithmetic of the image's reference
 //! segment    the same in a moving window, of text that may still be arriving
+//! parts      the same part by part, with answers that are known beforehand
 //! sp         a text's tokens as SentencePiece finds them
 //! hf         everything that Hugging Face `tokenizers` does around the model
 //! sequence   one text's tokens, from either of the two
@@ -58,11 +60,13 @@ mod normalize;
 mod options;
 mod origins;
 mod output;
+mod parts;
 mod plain;
 mod report;
 mod scratch;
 mod segment;
 mod sequence;
+mod simd;
 mod sp;
 mod stream;
 mod tokenizer;

@@ -112,7 +112,7 @@ pub fn stream<'t>(
         ..Ask::IDS
     };
     let mut state = stream::Stream::default();
-    state.begin();
+    state.begin(&model);
     let mut out = Sequence::default();
     let mut all = Streamed::default();
     let mut chunks = chunks.peekable();

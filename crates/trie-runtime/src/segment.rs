@@ -53,6 +53,10 @@ pub(crate) struct Window<Score> {
     used: usize,
     /// It is not worth looking for common tokens before the next start is here.
     next_try: usize,
+    /// The score that the text began with.
+    begin_score: Score,
+    /// The best score of the end of the last text.
+    end_score: Score,
 }
 
 impl<Score: Kept> Window<Score> {
@@ -65,12 +69,24 @@ impl<Score: Kept> Window<Score> {
     /// Begins a new text.
     #[inline(always)]
     pub(crate) fn begin(&mut self) {
+        self.begin_at(Score::ZERO);
+    }
+
+    /// Begins a text with this score before it.
+    #[inline(always)]
+    pub(crate) fn begin_at(&mut self, score: Score) {
         let used = self.used.min(self.cells.len());
         self.cells[..used].fill(Self::UNREACHED);
         (self.start, self.used, self.next_try) = (0, 1, 0);
         if let Some(first) = self.cells.first_mut() {
-            first.score = Score::ZERO;
+            first.score = score;
         }
+        self.begin_score = score;
+    }
+
+    /// The best score of the last text that has ended.
+    pub(crate) fn end_score(&self) -> Score {
+        self.end_score
     }
 
     /// Segments `text` from the settled position on, as far as what follows cannot matter: to its end if
@@ -130,6 +146,7 @@ impl<Score: Kept> Window<Score> {
             let end = self.start;
             self.settle(end, settled, &mut found);
             settled += end;
+            self.end_score = self.cells.first().map_or(Score::ZERO, Cell::score);
             self.begin();
         } else if self.start >= self.next_try {
             let common = self.common();
@@ -197,7 +214,7 @@ impl<Score: Kept> Window<Score> {
         let len = (2 * (self.start + ahead) + 1).max(CELLS);
         self.cells.resize(len.next_power_of_two(), Self::UNREACHED);
         if is_new {
-            self.begin();
+            self.begin_at(self.begin_score);
         }
     }
 

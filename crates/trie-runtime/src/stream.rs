@@ -87,8 +87,9 @@ impl<'t> StreamEncoder<'t> {
 
     fn begin(&mut self) {
         self.has_tokens = false;
+        let image = self.tokenizer.image().view();
         match &mut self.state {
-            State::SentencePiece(stream) => stream.begin(),
+            State::SentencePiece(stream) => stream.begin(&sp::model::Model::new(image)),
             State::HuggingFace(stream) => stream.begin(),
         }
     }

@@ -52,9 +52,17 @@ pub(crate) trait Arithmetic {
     type Sum: Copy;
     /// The score of the empty path.
     const ZERO: Self::Score = Self::Score::ZERO;
+    /// What is kept differs from the true sum by at most so much, for each unit that it is from zero.
+    const ROUNDING: f64;
+    /// Whether [`Arithmetic::rebase`] does anything.
+    const REBASES: bool = false;
 
     /// A path's score extended by `node`'s piece.
     fn extend(till_here: Self::Score, node: &Node) -> Self::Sum;
+
+    /// What is kept of a path's score extended by a piece whose path score is the same in single and in double
+    /// precision.
+    fn extend_single(till_here: Self::Score, score: f32) -> Self::Score;
 
     /// A path's score extended by an unknown character.
     fn extend_unknown(till_here: Self::Score, unk: UnkScore) -> Self::Sum;
@@ -71,22 +79,38 @@ pub(crate) trait Arithmetic {
 }
 
 /// A kept score.
-pub(crate) trait Kept: Copy {
+pub(crate) trait Kept: Copy + Into<f64> {
     /// The score of the empty path.
     const ZERO: Self;
     /// What a position holds that no path has reached: every finite score is better.
     const UNREACHED: Self;
+
+    /// Whether it is no further from zero than `limit`.
+    fn is_within(self, limit: f32) -> bool;
 }
 
 impl Kept for f32 {
     const ZERO: Self = 0.0;
     const UNREACHED: Self = Self::NEG_INFINITY;
+
+    #[inline(always)]
+    fn is_within(self, limit: f32) -> bool {
+        self.abs() <= limit
+    }
 }
 
 impl Kept for f64 {
     const ZERO: Self = 0.0;
     const UNREACHED: Self = Self::NEG_INFINITY;
+
+    #[inline(always)]
+    fn is_within(self, limit: f32) -> bool {
+        self.abs() <= limit.into()
+    }
 }
+
+/// Half the distance between 1 and the next float32.
+const SINGLE_ROUNDING: f64 = f32::EPSILON as f64 / 2.0;
 
 /// sentencepiece 0.2.2 and 0.2.3.
 pub(crate) struct Single;
@@ -94,6 +118,13 @@ pub(crate) struct Single;
 impl Arithmetic for Single {
     type Score = f32;
     type Sum = f32;
+    const ROUNDING: f64 = SINGLE_ROUNDING;
+    const REBASES: bool = true;
+
+    #[inline(always)]
+    fn extend_single(till_here: f32, score: f32) -> f32 {
+        score + till_here
+    }
 
     #[inline(always)]
     fn extend(till_here: f32, node: &Node) -> f32 {
@@ -129,6 +160,12 @@ pub(crate) struct Mixed;
 impl Arithmetic for Mixed {
     type Score = f32;
     type Sum = f64;
+    const ROUNDING: f64 = SINGLE_ROUNDING;
+
+    #[inline(always)]
+    fn extend_single(till_here: f32, score: f32) -> f32 {
+        (f64::from(score) + f64::from(till_here)) as f32
+    }
 
     #[inline(always)]
     fn extend(till_here: f32, node: &Node) -> f64 {
@@ -158,6 +195,12 @@ pub(crate) struct Double;
 impl Arithmetic for Double {
     type Score = f64;
     type Sum = f64;
+    const ROUNDING: f64 = f64::EPSILON / 2.0;
+
+    #[inline(always)]
+    fn extend_single(till_here: f64, score: f32) -> f64 {
+        f64::from(score) + till_here
+    }
 
     #[inline(always)]
     fn extend(till_here: f64, node: &Node) -> f64 {

@@ -23,8 +23,8 @@ pub(crate) fn sequence(
     out: &mut Sequence,
 ) {
     out.clear();
-    if ask.spans || ask.offsets || ask.limit != usize::MAX {
-        let model = Model::new(image);
+    let model = Model::new(image);
+    if model.has_parts() || ask.spans || ask.offsets || ask.limit != usize::MAX {
         in_blocks(&model, input, ask, &mut work.stream, out);
         return;
     }
@@ -76,7 +76,7 @@ fn in_blocks(model: &Model<'_>, input: &[u8], ask: Ask, stream: &mut Stream, out
         .limit
         .saturating_mul(2)
         .clamp(LEAST_BLOCK, GREATEST_BLOCK);
-    stream.begin();
+    stream.begin(model);
     let mut rest = input;
     loop {
         let (block, after) = rest.split_at(rest.len().min(block_len));

@@ -8,11 +8,10 @@
 
 use trie_format::ValidImage;
 
-use super::model::Model;
-use super::tokens::{Count, Full, Fuse, Sink, Source};
+use super::model::{Model, Paths};
+use super::tokens::{Count, Full, Fuse, Ids, Sink, Source};
 use crate::normalize::{Normalizer, Progress};
 use crate::origins::{Noted, Unnoted};
-use crate::segment::Window;
 use crate::sequence::{Ask, Sequence};
 
 /// So much input is normalized at a time.
@@ -33,13 +32,13 @@ pub(crate) struct Stream {
     trailing: Trailing,
     /// Up to here tokens of `text` are known.
     settled: usize,
-    window: Window<f32>,
+    paths: Paths,
     fuse: Fuse,
 }
 
 impl Stream {
     /// Begins a new text.
-    pub(crate) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self, model: &Model<'_>) {
         self.waiting.clear();
         self.consumed = 0;
         self.progress = Progress::new();
@@ -47,7 +46,7 @@ impl Stream {
         self.origins.clear();
         self.trailing = Trailing::default();
         self.settled = 0;
-        self.window.begin();
+        model.begin(&mut self.paths);
         self.fuse = Fuse::default();
     }
 
@@ -62,6 +61,11 @@ impl Stream {
         ask: Ask,
         out: &mut Sequence,
     ) {
+        if !ask.spans && !ask.offsets {
+            self.push_to(model, chunk, last, false, &mut Ids(&mut out.ids));
+            out.complete = last;
+            return;
+        }
         let mut full = Full {
             spans: ask.spans,
             offsets: ask.offsets,
@@ -138,7 +142,7 @@ impl Stream {
             origins: &self.origins,
         };
         let range = (self.settled, end);
-        self.settled = model.segment(&mut self.window, &mut self.fuse, source, range, last, sink);
+        self.settled = model.segment(&mut self.paths, &mut self.fuse, source, range, last, sink);
         self.forget();
     }
 
@@ -169,7 +173,7 @@ impl Stream {
         self.waiting.capacity()
             + self.text.capacity()
             + self.origins.capacity() * size_of::<usize>()
-            + self.window.allocated_bytes()
+            + self.paths.allocated_bytes()
     }
 }
 
@@ -215,7 +219,8 @@ impl Trailing {
 /// How many tokens `input` has.
 pub(crate) fn count(image: &ValidImage<'_>, input: &[u8], stream: &mut Stream) -> usize {
     let mut count = Count(0);
-    stream.begin();
-    stream.push_to(&Model::new(image), input, true, false, &mut count);
+    let model = Model::new(image);
+    stream.begin(&model);
+    stream.push_to(&model, input, true, false, &mut count);
     count.0
 }

@@ -35,6 +35,16 @@ impl Sink for Count {
     }
 }
 
+/// Their ids.
+pub(crate) struct Ids<'o>(pub(crate) &'o mut Vec<u32>);
+
+impl Sink for Ids<'_> {
+    #[inline(always)]
+    fn token(&mut self, _: Source<'_>, id: u32, _: Span, _: Span) {
+        self.0.push(id);
+    }
+}
+
 /// Everything that a sequence can hold.
 pub(crate) struct Full<'o> {
     pub(crate) out: &'o mut Sequence,

@@ -1,0 +1,162 @@
+//! The best segmentation of text part by part: exactly what the plain pass ([`crate::viterbi::segment`]) finds.
+//!
+//! ```text
+//! table   what an image says: where text falls into parts, and which parts have a baked answer
+//! solve   the plain pass over one part, which also tells by how much its answer is the best
+//! memo    answers found before, a fixed number of them
+//! word    from U+2581 to the next: looked up as a whole, else part by part
+//! ```
+//!
+//! Between two characters that stand side by side in no piece every segmentation has a boundary, so the best
+//! segmentation of a text is that of its parts, one after the other. Only the sum of the scores before a part goes
+//! into it, and decides where sums are rounded: it is carried along exactly as the plain pass adds it up.
+//!
+//! Invariant: between two parts, `sum` is bit for bit the plain pass's best score of that position. An answer that is
+//! not worked out from it, baked or remembered, is only taken where no sum so great could make another one
+//! better ("Parts" in `EXACTNESS.md`).
+
+mod memo;
+mod solve;
+mod table;
+mod word;
+
+use memo::Memo;
+pub(crate) use table::Parts;
+
+use crate::segment::Window;
+use crate::viterbi::{Arithmetic, Kept};
+
+/// Takes tokens.
+pub(crate) trait Found {
+    /// The next token: where it starts and ends in the text, and its id, [`trie_format::NO_ID`] for an unknown
+    /// character.
+    fn token(&mut self, start: usize, end: usize, id: u32);
+}
+
+/// What is kept between parts, and working space.
+#[derive(Debug, Default)]
+pub(crate) struct Segmenter<Score> {
+    /// The best score of the position up to which everything is settled.
+    sum: Score,
+    memo: Memo,
+    cells: Vec<solve::Cell<Score>>,
+    /// For parts that are too long for `cells`, or whose end has not arrived yet, or in which sums are re-based.
+    window: Window<Score>,
+    /// The window is inside a part, which has been searched for its end up to here, from the settled position on.
+    inside: Option<usize>,
+}
+
+/// So much of a part is waited for.
+const LONGEST_WAIT: usize = 4096;
+
+impl<Score: Kept> Segmenter<Score> {
+    /// Begins a new text under the model that `parts` are of.
+    #[inline(always)]
+    pub(crate) fn begin(&mut self, parts: &Parts<'_>) {
+        self.sum = Score::ZERO;
+        self.memo.belong_to(parts.owner());
+        if self.inside.take().is_some() {
+            self.window.begin();
+        }
+    }
+
+    /// Segments `text` from the settled position on, as far as what follows cannot matter: to its end if it is the
+    /// `last` of the text.
+    ///
+    /// `text` begins at the settled position: at what earlier calls have returned in sum. Every token that has become
+    /// final is given to `found`, in order: start and end in `text`, and its id, [`trie_format::NO_ID`] for an
+    /// unknown character. Returns how much of `text` is settled now: all tokens up to there are given.
+    #[inline(always)]
+    pub(crate) fn advance<A: Arithmetic<Score = Score>>(
+        &mut self,
+        parts: &Parts<'_>,
+        text: &[u8],
+        last: bool,
+        found: &mut impl Found,
+    ) -> usize {
+        let mut at = 0;
+        if self.inside.is_some() {
+            at = self.go_on::<A>(parts, text, 0, last, found);
+        }
+        while at < text.len() && self.inside.is_none() {
+            let next = if parts.has_words() {
+                self.word::<A>(parts, text, at, last, found)
+            } else {
+                self.part::<A>(parts, text, at, last, found)
+            };
+            match next {
+                Some(next) => at = next,
+                None if text.len() - at < LONGEST_WAIT => break,
+                None => {
+                    self.window.begin_at(self.sum);
+                    self.inside = Some(0);
+                    at = self.go_on::<A>(parts, text, at, last, found);
+                }
+            }
+        }
+        at
+    }
+
+    /// Goes on with the part that the window is inside of, which is settled up to `at`.
+    #[cold]
+    fn go_on<A: Arithmetic<Score = Score>>(
+        &mut self,
+        parts: &Parts<'_>,
+        text: &[u8],
+        at: usize,
+        last: bool,
+        found: &mut impl Found,
+    ) -> usize {
+        let searched = at + self.inside.unwrap_or_default();
+        let end = parts.end(text, searched.min(text.len()), last);
+        let rest = text.get(at..end.unwrap_or(text.len())).unwrap_or_default();
+        let settled = self.window.advance::<A>(
+            parts.trie,
+            parts.unk,
+            rest,
+            end.is_some(),
+            |start, end, id| found.token(at + start, at + end, id),
+        );
+        self.inside = None;
+        if end.is_some() {
+            self.sum = self.window.end_score();
+        } else {
+            // The last whole character, and what is less than one, are looked at again.
+            self.inside = Some(parts.last_whole_char(rest).saturating_sub(settled));
+        }
+        at + settled
+    }
+
+    /// Segments the part that begins at `at`, and returns where it ends; `None` if that has not arrived yet.
+    #[inline(always)]
+    fn part<A: Arithmetic<Score = Score>>(
+        &mut self,
+        parts: &Parts<'_>,
+        text: &[u8],
+        at: usize,
+        last: bool,
+        found: &mut impl Found,
+    ) -> Option<usize> {
+        let (end, key) = parts.part(text, at, last)?;
+        let Some(key) = key else {
+            self.solve::<A>(parts, text, (at, end), None, found);
+            return Some(end);
+        };
+        let hash = key.hash();
+        if !self.baked::<A>(parts, &key, hash, (at, end), found)
+            && !self.remembered::<A>(&key, hash, at, found)
+        {
+            let mut answer = memo::Answer::new();
+            self.solve::<A>(parts, text, (at, end), Some(&mut answer), found);
+            self.memo.insert(key, hash, &answer);
+        }
+        Some(end)
+    }
+
+    /// Bytes that are held.
+    pub(crate) fn allocated_bytes(&self) -> usize {
+        self.memo.allocated_bytes()
+            + self.cells.capacity() * size_of::<solve::Cell<Score>>()
+            + self.window.allocated_bytes()
+    }
+}

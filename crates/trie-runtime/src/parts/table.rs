@@ -1,0 +1,156 @@
+//! What an image says about parts.
+
+use trie_format::parts::{BakedPart, MAX_KEY_BYTES, PartKey};
+use trie_format::{BakedParts, JoinedPairs, ValidImage};
+
+use crate::trie::Trie;
+use crate::utf8::announced_len;
+use crate::viterbi::UnkScore;
+
+/// The pieces of an image that has parts. Made anew for each call, in constant time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Parts<'a> {
+    pub(super) trie: Trie<'a>,
+    pub(super) unk: UnkScore,
+    /// The unknown piece, which Hugging Face `tokenizers` takes for an unknown character.
+    pub(super) unk_id: u32,
+    pairs: JoinedPairs<'a>,
+    baked: BakedParts<'a>,
+    image_id: &'a [u8; 16],
+}
+
+impl<'a> Parts<'a> {
+    /// The parts of an image, if it has any.
+    #[inline(always)]
+    pub(crate) fn new(image: &ValidImage<'a>) -> Option<Self> {
+        let (pairs, baked) = image.parts()?;
+        Some(Self {
+            trie: Trie::pieces(image),
+            unk: UnkScore::new(image),
+            unk_id: image.metadata().unk_id.to_native(),
+            pairs,
+            baked,
+            image_id: &image.header().image_id,
+        })
+    }
+
+    /// What tells models apart.
+    pub(super) fn owner(&self) -> &'a [u8; 16] {
+        self.image_id
+    }
+
+    /// Whether U+2581 always begins a part.
+    #[inline(always)]
+    pub(super) fn has_words(&self) -> bool {
+        self.pairs.leading_space()
+    }
+
+    /// No score of a token is further from zero.
+    #[inline(always)]
+    pub(super) fn magnitude(&self) -> f32 {
+        self.pairs.magnitude()
+    }
+
+    /// The baked part with this key.
+    #[inline(always)]
+    pub(super) fn find(&self, key: &PartKey, hash: u64) -> Option<&'a BakedPart> {
+        self.baked.find(key, hash)
+    }
+
+    /// The end of the part that the character at `at` is in, or that begins there; `None` if it may be further than
+    /// `text` goes, which is not the `last`.
+    #[inline(always)]
+    pub(super) fn end(&self, text: &[u8], at: usize, last: bool) -> Option<usize> {
+        let at_end = || last.then_some(text.len());
+        let Some((mut before, len)) = character(text, at) else {
+            return at_end();
+        };
+        let mut end = at + len;
+        while let Some((next, len)) = character(text, end) {
+            if !self.pairs.may_join(before, next) {
+                return Some(end);
+            }
+            before = next;
+            end += len;
+        }
+        at_end()
+    }
+
+    /// The part that begins at `at`: its end, and its key if it is short enough to have one; `None` if it may be longer
+    /// than `text` goes, which is not the `last`.
+    #[inline(always)]
+    pub(super) fn part(
+        &self,
+        text: &[u8],
+        at: usize,
+        last: bool,
+    ) -> Option<(usize, Option<PartKey>)> {
+        let (first, len) = character(text, at).or_else(|| last.then_some((0, 0)))?;
+        let second = character(text, at + len);
+        // Half of the parts of Chinese text are one character.
+        if let Some((second, _)) = second
+            && first != Self::SPACE
+            && !self.pairs.may_join(first, second)
+        {
+            return Some((at + len, Some(PartKey::of_character(first, len))));
+        }
+        let end = self.end(text, at + len, last)?;
+        Some((end, key(text, at, end)))
+    }
+
+    /// U+2581.
+    const SPACE: u32 =
+        u32::from_le_bytes([PartKey::SPACE[0], PartKey::SPACE[1], PartKey::SPACE[2], 0]);
+
+    /// Where the last whole character of `text` begins; 0 if there is none.
+    pub(super) fn last_whole_char(&self, text: &[u8]) -> usize {
+        // A character has no more than four bytes, and less than one may follow it.
+        let from = text.len().saturating_sub(8);
+        (from..text.len())
+            .rev()
+            .find(|&at| !is_inside(text, at) && character(text, at).is_some())
+            .unwrap_or(0)
+    }
+}
+
+/// The key of the part from `at` to `end`, if it is short enough to have one.
+#[inline(always)]
+fn key(text: &[u8], at: usize, end: usize) -> Option<PartKey> {
+    let body = at
+        + if text.get(at..)?.starts_with(&PartKey::SPACE) {
+            3
+        } else {
+            0
+        };
+    match text.get(body..)?.first_chunk() {
+        Some(window) => {
+            let len = end.checked_sub(body)?;
+            (len <= MAX_KEY_BYTES).then(|| PartKey::of_window(window, len, body != at))
+        }
+        None => PartKey::new(text.get(at..end)?),
+    }
+}
+
+/// Whether the byte at `at` goes on a character.
+fn is_inside(text: &[u8], at: usize) -> bool {
+    text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80)
+}
+
+/// The bytes of the character at `at`, as a little-endian number, and how many they are; `None` if it does not end
+/// inside `text`.
+#[inline(always)]
+fn character(text: &[u8], at: usize) -> Option<(u32, usize)> {
+    let rest = text.get(at..)?;
+    let len = announced_len(*rest.first()?);
+    match rest.first_chunk() {
+        Some(four) => Some((
+            u32::from_le_bytes(*four) & (u32::MAX >> (32 - 8 * len)),
+            len,
+        )),
+        None => {
+            let mut four = [0; 4];
+            four.get_mut(..len)?.copy_from_slice(rest.get(..len)?);
+            Some((u32::from_le_bytes(four), len))
+        }
+    }
+}
