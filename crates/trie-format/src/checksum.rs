@@ -54,9 +54,7 @@ impl<'a> ChecksumStream<'a> {
             let end = entry.offset.saturating_add(entry.length);
             let is_padding = self.at < entry.offset;
             let left = if is_padding { entry.offset } else { end }.saturating_sub(self.at);
-            let len = bytes
-                .len()
-                .min(usize::try_from(left).unwrap_or(usize::MAX));
+            let len = bytes.len().min(usize::try_from(left).unwrap_or(usize::MAX));
             let (now, rest) = bytes.split_at(len);
             if is_padding {
                 if let Some(i) = now.iter().position(|&byte| byte != 0) {

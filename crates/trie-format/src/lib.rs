@@ -1,8 +1,8 @@
 //! The image of an offline-compiled Unigram tokenizer: what is in the file, and how it is checked.
 //!
 //! One definition shared by the compiler that writes images and the runtime that reads them.
-//! `no_std`, no allocation, no I/O, no `unsafe` but [`ValidImage::assume_valid`]. The prose specification, from which a reader in
-//! another language can be written, is `FORMAT.md` beside this crate's manifest.
+//! `no_std`, no allocation, no I/O, no `unsafe` but in [`ValidImage::assume_valid`]. The prose specification, from
+//! which a reader in another language can be written, is `FORMAT.md` beside this crate's manifest.
 //!
 //! # From bytes to a usable image
 //!
@@ -14,8 +14,8 @@
 //! | [`ImageView::verify_checksums`], or [`ChecksumStream`] while the file arrives | every section is as written, and the padding is zero | one linear pass over the file |
 //!
 //! A checksum finds damage, not malice: anyone can compute one. Memory safety rests on
-//! [`ImageView::validate`] alone, which is why [`ValidImage`] can only be had through it, or by vouching for the
-//! bytes in `unsafe` code.
+//! [`ImageView::validate`] alone, which is why [`ValidImage`] can only be had through it, or by vouching in
+//! `unsafe` code for bytes that have been through it.
 
 #![no_std]
 #![deny(unsafe_code)]

@@ -50,11 +50,11 @@ pub enum LoadError {
         found: ImageId,
     },
     /// A file that could be changed by others while it is mapped.
-    #[error("{} is not sealed against writing and shrinking: pass on what `Image::to_shared` gives", path.display())]
-    NotSealed {
-        /// Which file.
-        path: PathBuf,
-    },
+    #[error(
+        "the shared image is not sealed against writing and shrinking: pass on what `Image::to_shared` gives, or \
+         map a file by its path"
+    )]
+    NotSealed,
     /// An image could not be put where other processes can map it.
     #[error("{}: {reason}", path.display())]
     Share {

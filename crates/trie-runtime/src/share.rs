@@ -51,7 +51,8 @@ pub(crate) fn write_huge_file(image: &[u8], path: &Path) -> Result<(), LoadError
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let opened = File::open(folder).map_err(|error| failed(format!("{}: {error}", folder.display())))?;
+    let opened =
+        File::open(folder).map_err(|error| failed(format!("{}: {error}", folder.display())))?;
     let Some(page) = huge_page_of(&opened) else {
         return Err(failed(format!(
             "{} is not on a hugetlbfs: mount one with `mount -t hugetlbfs -o pagesize=2M none DIR`",

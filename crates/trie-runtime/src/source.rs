@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use trie_format::{ChecksumStream, FormatError, Header};
@@ -16,16 +16,18 @@ const BLOCK: usize = 256 << 10;
 
 /// An image file whose header is in order.
 pub(crate) struct Source {
-    pub(crate) path: PathBuf,
     /// Read up to the end of `prefix`.
     pub(crate) file: File,
     pub(crate) prefix: Prefix,
     /// Length of the image; a file of huge pages is longer.
     pub(crate) len: usize,
+    /// What opening it took.
+    pub(crate) time: Duration,
 }
 
 impl Source {
     pub(crate) fn open(path: &Path) -> Result<Self, LoadError> {
+        let start = Instant::now();
         let read = |error| read_error(path, error);
         let mut file = File::open(path).map_err(read)?;
         let file_len = file.metadata().map_err(read)?.len();
@@ -33,26 +35,38 @@ impl Source {
         let len = image_len(&file, prefix.as_slice(), file_len);
         Header::parse(prefix.as_slice(), len).map_err(|error| format_error(path, error))?;
         Ok(Self {
-            path: path.into(),
             file,
             prefix,
             len: usize::try_from(len).map_err(|_| read(io::ErrorKind::FileTooLarge.into()))?,
+            time: start.elapsed(),
         })
     }
 }
 
 /// The length of the image at the beginning of `file`: that of the file, but where files can only have whole huge
 /// pages what the header states, if it needs just as many.
-pub(crate) fn image_len(file: &File, start: &[u8], file_len: u64) -> u64 {
-    let stated = start
-        .get(FILE_LEN)
-        .and_then(|bytes| bytes.try_into().ok())
-        .map_or(0, u64::from_le_bytes);
+fn image_len(file: &File, start: &[u8], file_len: u64) -> u64 {
+    let stated = stated_len(start).unwrap_or(0);
     let is_rounded = |page: u64| stated.checked_next_multiple_of(page) == Some(file_len);
-    match crate::share::huge_page_of(file) {
+    match huge_page_of(file) {
         Some(page) if is_rounded(page) => stated,
         _ => file_len,
     }
+}
+
+#[cfg(target_os = "linux")]
+use crate::share::huge_page_of;
+
+/// Elsewhere there are no such files.
+#[cfg(not(target_os = "linux"))]
+fn huge_page_of(_file: &File) -> Option<u64> {
+    None
+}
+
+/// The length that the header at the `start` of a file states, whatever else it says.
+pub(crate) fn stated_len(start: &[u8]) -> Option<u64> {
+    let bytes = start.get(FILE_LEN)?.try_into().ok()?;
+    Some(u64::from_le_bytes(bytes))
 }
 
 /// Where in the header the file's length stands.
@@ -88,6 +102,8 @@ pub(crate) fn fill(
         }
     };
     let known = prefix.as_slice();
+    // Of a file of huge pages it may reach beyond the image.
+    let known = &known[..known.len().min(target.len())];
     let (head, tail) = target.split_at_mut(known.len());
     head.copy_from_slice(known);
     take(head.get(header.header_len as usize..).unwrap_or_default());
