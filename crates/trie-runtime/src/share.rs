@@ -148,9 +148,8 @@ pub(crate) fn sealed_file(image: &[u8], options: &LoadOptions) -> Result<OwnedFd
         let huge = kind == Backing::HugeTlb;
         let file = memory_file(huge).map_err(|error| format!("memfd_create: {error}"))?;
         let len = match kind {
-            Backing::Copy => image.len(),
-            // Whole pages, without which the last could not be a huge one.
-            _ => image.len().next_multiple_of(HUGE_PAGE),
+            Backing::HugeTlb => image.len().next_multiple_of(HUGE_PAGE),
+            _ => image.len(),
         };
         file.set_len(len as u64).map_err(|e| e.to_string())?;
         let pages = len.div_ceil(HUGE_PAGE);

@@ -6,6 +6,7 @@
 //! inspect    what an image says of itself
 //!            (pipeline, post: its steps, in words)
 //! verify     whether an image is what it should be (semantics, semantics_hf: what it should be)
+//! load       into which memory, and one copy for many processes
 //! encode     text -> ids      \
 //! decode     ids -> text       | over `stream`: lines in, one line out each
 //! normalize  text -> text     |
@@ -39,6 +40,7 @@ mod image;
 mod inspect;
 mod jsonl;
 mod lines;
+mod load;
 mod map;
 mod normalize;
 mod pipeline;
@@ -86,6 +88,7 @@ fn run(command: Command) -> Result<(), CliError> {
         Command::Compile(args) => compile::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Load(args) => load::run(&args),
         Command::Encode(args) => encode::run(args),
         Command::Decode(args) => decode::run(args),
         Command::Normalize(args) => normalize::run(args),
