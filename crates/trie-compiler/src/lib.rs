@@ -226,14 +226,14 @@ pub fn compile_with_progress(
         pipeline: None,
         template: options.template,
         post_processor: post::steps(&named.post_processor, None, named.padding.as_ref()),
-        plain_chars: plain::plain_chars(
+        plain_chars: Some(plain::plain_chars(
             parsed
                 .normalizer
                 .charsmap
                 .as_ref()
                 .map(charsmap::Charsmap::view),
             &vocab.symbol_keys,
-        ),
+        )),
     })
 }
 
@@ -294,6 +294,6 @@ fn compile_hf(
             model.padding.as_ref(),
         ),
         // The steps of this reference look at graphemes.
-        plain_chars: Vec::new(),
+        plain_chars: None,
     })
 }

@@ -2,13 +2,13 @@
 //!
 //! Invariant: a set bit is a promise: see "Plain characters" in `FORMAT.md`.
 
-use trie_format::{CharsmapView, PLAIN_WORDS};
+use trie_format::{CharsmapView, PlainChars};
 
 use crate::trie::Key;
 
 /// The plain-chars section of a normalizer with these rules and symbols (sorted by text).
-pub(crate) fn plain_chars(charsmap: Option<CharsmapView<'_>>, symbols: &[Key<'_>]) -> Vec<u64> {
-    let mut words = vec![0u64; PLAIN_WORDS];
+pub(crate) fn plain_chars(charsmap: Option<CharsmapView<'_>>, symbols: &[Key<'_>]) -> PlainChars {
+    let mut chars = PlainChars::NONE;
     let mut following = Vec::new();
     for character in '\0'..='\u{ffff}' {
         let mut buffer = [0; 4];
@@ -21,25 +21,24 @@ pub(crate) fn plain_chars(charsmap: Option<CharsmapView<'_>>, symbols: &[Key<'_>
             charsmap.longest_match(bytes).is_none() && follow(charsmap, bytes, &mut following)
         });
         if is_plain {
-            set(&mut words, character, PLAIN);
+            set(&mut chars.plain, character);
             following
                 .iter()
-                .for_each(|&next| set(&mut words, next, FOLLOWER));
+                .for_each(|&next| set(&mut chars.followers, next));
         }
     }
-    words
+    for (plain, followers) in chars.plain.iter_mut().zip(chars.followers) {
+        *plain &= !followers;
+    }
+    chars
 }
 
-/// The character stays as it is, unless a follower is next.
-const PLAIN: u64 = 1;
-/// The character may change what becomes of the one before.
-const FOLLOWER: u64 = 2;
-
-fn set(words: &mut [u64], character: char, bit: u64) {
+/// Sets the bit of a character.
+fn set(words: &mut [u64], character: char) {
     let code = u32::from(character) as usize;
     // Characters beyond the bits are taken for followers anyway.
-    if let Some(word) = words.get_mut(code / 32) {
-        *word |= bit << (2 * (code % 32));
+    if let Some(word) = words.get_mut(code / 64) {
+        *word |= 1 << (code % 64);
     }
 }
 
@@ -119,20 +118,16 @@ mod tests {
     fn what_begins_a_symbol_is_not_plain() {
         let symbols = [key(b"ab"), key("\u{e9}x".as_bytes()), key(b"\xe0")];
         assert!(symbols.is_sorted_by(|a, b| a.text < b.text));
-        let words = plain_chars(None, &symbols);
-        let has = |character: char| {
-            let code = u32::from(character) as usize;
-            words[code / 32] >> (2 * (code % 32)) & PLAIN != 0
-        };
-        assert!(has('b') && has(' ') && has('\u{e8}') && has('\u{1000}') && has('\u{ffff}'));
-        assert!(!has('a') && !has('\u{e9}') && !has('\u{800}') && !has('\u{fff}'));
+        let chars = plain_chars(None, &symbols);
+        let has = |code: u16| chars.is_plain(code);
+        assert!(has(b'b'.into()) && has(b' '.into()) && has(0xe8) && has(0x1000) && has(0xffff));
+        assert!(!has(b'a'.into()) && !has(0xe9) && !has(0x800) && !has(0xfff));
     }
 
     #[test]
     fn surrogates_are_no_characters() {
-        let words = plain_chars(None, &[]);
-        assert_eq!(words[0xd800 / 32], 0);
-        assert_eq!(words[0xdfff / 32], 0);
-        assert_eq!(words[0], 0x5555_5555_5555_5555);
+        let chars = plain_chars(None, &[]);
+        assert!(!chars.is_plain(0xd800) && !chars.is_plain(0xdfff));
+        assert_eq!(chars.plain[0], u64::MAX);
     }
 }

@@ -6,8 +6,9 @@ use sha2::{Digest, Sha256};
 use trie_format::pipeline::Step;
 use trie_format::{
     ENDIAN_MARK, FORMAT_MAJOR, FORMAT_MINOR, HEADER_LEN, Header, IdMap, MAGIC, Metadata,
-    NODE_FILE_ALIGN, NODE_FILE_ALIGN_FROM, NormalizerFlags, Preset, Reference, SECTION_ALIGN,
-    SECTION_REQUIRED, SectionEntry, SectionKind, Template, TextRange, checksum, image_id,
+    NODE_FILE_ALIGN, NODE_FILE_ALIGN_FROM, NormalizerFlags, PlainChars, Preset, Reference,
+    SECTION_ALIGN, SECTION_REQUIRED, SectionEntry, SectionKind, Template, TextRange, checksum,
+    image_id,
 };
 
 use crate::charsmap::Charsmap;
@@ -36,7 +37,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) template: Template,
     pub(crate) post_processor: Vec<Step>,
     /// Empty: none.
-    pub(crate) plain_chars: Vec<u64>,
+    pub(crate) plain_chars: Option<PlainChars>,
 }
 
 struct Section<'a> {
@@ -98,9 +99,9 @@ pub(crate) fn image(parts: &Parts<'_>) -> Result<Vec<u8>, CompileError> {
         let steps: &[u8] = bytemuck::cast_slice(&parts.post_processor);
         sections.push(Section::new(SectionKind::PostProcessor, steps));
     }
-    if !parts.plain_chars.is_empty() {
-        let words: &[u8] = bytemuck::cast_slice(&parts.plain_chars);
-        sections.push(Section::new(SectionKind::PlainChars, words));
+    if let Some(chars) = &parts.plain_chars {
+        let bytes = bytemuck::bytes_of(chars);
+        sections.push(Section::new(SectionKind::PlainChars, bytes));
     }
     if let Some(tables) = &parts.parts {
         let header: &[u8] = bytemuck::bytes_of(&tables.header);

@@ -34,6 +34,7 @@ mod node;
 pub mod parts;
 mod pieces;
 pub mod pipeline;
+mod plain;
 mod section;
 mod view;
 
@@ -52,8 +53,8 @@ pub use node::{MAX_PIECE_BYTES, NODE_LEN, Node};
 pub use parts::{BakedParts, JoinedPairs};
 pub use pieces::PieceTable;
 pub use pipeline::PipelineView;
+pub use plain::{PLAIN_WORDS, PlainChars};
 pub use section::{
-    NODE_FILE_ALIGN, NODE_FILE_ALIGN_FROM, PLAIN_WORDS, SECTION_ALIGN, SECTION_REQUIRED,
-    SectionKind,
+    NODE_FILE_ALIGN, NODE_FILE_ALIGN_FROM, SECTION_ALIGN, SECTION_REQUIRED, SectionKind,
 };
 pub use view::{ImageView, ValidImage};

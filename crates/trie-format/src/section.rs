@@ -14,9 +14,6 @@ pub const NODE_FILE_ALIGN: usize = 2 << 20;
 /// Node sections of at least this many bytes are aligned to [`NODE_FILE_ALIGN`].
 pub const NODE_FILE_ALIGN_FROM: usize = 4 << 20;
 
-/// Words of 64 bits in the plain-chars section: two bits for each character up to U+FFFF.
-pub const PLAIN_WORDS: usize = 0x1_0000 / 32;
-
 macro_rules! section_kinds {
     ($($(#[$doc:meta])* $name:ident = $number:literal, $text:literal;)*) => {
         /// What a section holds. The numbers are part of the format.
@@ -95,7 +92,7 @@ section_kinds! {
     /// What is done with ids: templates of special tokens, truncation, padding, as `crate::pipeline::Step`s.
     PostProcessor = 21, "post-processor";
     /// Characters up to U+FFFF that normalization leaves as they are, and those that may change this for the one
-    /// before: [`PLAIN_WORDS`] `u64`s.
+    /// before: [`crate::PlainChars`].
     PlainChars = 22, "plain-chars";
     /// Which characters stand side by side in some piece: see [`crate::parts`].
     JoinedPairs = 23, "joined-pairs";

@@ -12,7 +12,8 @@ use crate::node::{MAX_PIECE_BYTES, Node, validate_nodes};
 use crate::parts::{BakedParts, JoinedPairs};
 use crate::pieces::PieceTable;
 use crate::pipeline::{PipelineView, Step, validate_post_processor};
-use crate::section::{PLAIN_WORDS, SECTION_ALIGN, SECTION_REQUIRED, SectionKind};
+use crate::plain::PlainChars;
+use crate::section::{SECTION_ALIGN, SECTION_REQUIRED, SectionKind};
 use crate::{checksum, metadata};
 
 /// An image whose header, section table and metadata are in order. The sections' contents are not
@@ -32,7 +33,7 @@ pub struct ImageView<'a> {
     nodes: &'a [Node],
     pipeline: Option<PipelineView<'a>>,
     post_processor: &'a [Step],
-    plain_chars: Option<&'a [u64; PLAIN_WORDS]>,
+    plain_chars: Option<&'a PlainChars>,
     parts: Option<(JoinedPairs<'a>, BakedParts<'a>)>,
     added_nodes: Option<&'a [Node]>,
     normalized_added_nodes: Option<&'a [Node]>,
@@ -321,10 +322,14 @@ impl<'a> ImageView<'a> {
                 .optional_slice(SectionKind::PostProcessor)?
                 .unwrap_or_default(),
             plain_chars: sections
-                .optional_slice::<u64>(SectionKind::PlainChars)?
-                .map(<&[u64; PLAIN_WORDS]>::try_from)
-                .transpose()
-                .map_err(|_| bad(SectionKind::PlainChars, 0, "there must be 131,072 bits"))?,
+                .optional_slice::<PlainChars>(SectionKind::PlainChars)?
+                .map(|chars| chars.first().filter(|_| chars.len() == 1))
+                .map(|chars| {
+                    chars.ok_or_else(|| {
+                        bad(SectionKind::PlainChars, 0, "there must be 131,072 bits")
+                    })
+                })
+                .transpose()?,
             parts: sections.parts()?,
             added_nodes: sections.optional_slice(SectionKind::AddedNodes)?,
             normalized_added_nodes: sections.optional_slice(SectionKind::NormalizedAddedNodes)?,
@@ -554,11 +559,9 @@ impl<'a> ImageView<'a> {
         self.post_processor
     }
 
-    /// Two bits for each character up to U+FFFF, by code point in words of 64 from the lowest bits on. The lower
-    /// one: the character stays as it is, at the end of a text and before every character that does not have the
-    /// upper one, but for characters beyond U+FFFF and bytes that are no character.
+    /// The characters that normalization leaves as they are.
     #[must_use]
-    pub fn plain_chars(&self) -> Option<&'a [u64; PLAIN_WORDS]> {
+    pub fn plain_chars(&self) -> Option<&'a PlainChars> {
         self.plain_chars
     }
 

@@ -5,6 +5,7 @@
 //! Invariant: the output depends on the input's bytes alone; an invalid byte becomes one U+FFFD, which
 //! is not looked up again.
 
+use trie_format::parts::PartKey;
 use trie_format::{CharsmapView, NormalizerFlags, ValidImage};
 
 use crate::origins::{Origins, Unnoted};
@@ -12,7 +13,8 @@ use crate::plain::Plain;
 use crate::trie::Trie;
 use crate::utf8::{is_cut, valid_len};
 
-const SPACE_SYMBOL: &[u8] = "\u{2581}".as_bytes();
+const SPACE_SYMBOL_BYTES: [u8; 3] = PartKey::SPACE;
+const SPACE_SYMBOL: &[u8] = &SPACE_SYMBOL_BYTES;
 const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
 
 /// The reference looks at no more than this many symbols at a position.
@@ -118,23 +120,42 @@ impl<'a> Normalizer<'a> {
             }
         }
         let mut after_space = progress.after_space;
-        while !rest.is_empty() {
+        while let Some(first) = rest.first() {
+            if first.is_ascii_graphic() && self.plain.has_words() {
+                let start = at(rest);
+                let len = self.plain.words_len(rest, |from, bytes, len, is_word| {
+                    origins.text(start + from, bytes.get(..len).unwrap_or_default());
+                    let end = out.len() + len;
+                    // A copy of a fixed length is two instructions.
+                    out.extend_from_slice(bytes);
+                    out.truncate(end);
+                    if len > 0 {
+                        after_space = is_word && flags.remove_extra_whitespaces;
+                    }
+                    if is_word {
+                        origins.same(start + from + len, space.len());
+                        self.push_space(out);
+                    }
+                });
+                rest = &rest[len..];
+            }
             let plain = self.plain.run_len::<LAST>(rest);
             if plain > 0 {
-                let (run, after) = rest.split_at(plain);
-                origins.text(at(rest), run);
-                out.extend_from_slice(run);
-                rest = after;
+                origins.text(at(rest), rest.get(..plain).unwrap_or_default());
+                push_run(rest, plain, out);
+                rest = &rest[plain..];
                 after_space = false;
-                continue;
             }
             if self.plain.begins_with_space::<LAST>(rest) {
                 if !after_space {
                     origins.same(at(rest), space.len());
-                    out.extend_from_slice(space);
+                    self.push_space(out);
                 }
                 rest = &rest[1..];
                 after_space = flags.remove_extra_whitespaces;
+                continue;
+            }
+            if plain > 0 {
                 continue;
             }
             if !LAST && self.needs_more(rest) {
@@ -196,6 +217,17 @@ impl<'a> Normalizer<'a> {
         }
     }
 
+    /// Appends [`Normalizer::space`].
+    #[inline(always)]
+    fn push_space(&self, out: &mut Vec<u8>) {
+        // Pushing what is of a fixed length is no call.
+        if self.flags.escape_whitespaces {
+            out.extend_from_slice(&SPACE_SYMBOL_BYTES);
+        } else {
+            out.push(b' ');
+        }
+    }
+
     /// Whether what follows `input` may matter to what its beginning becomes.
     #[inline(always)]
     fn needs_more(&self, input: &[u8]) -> bool {
@@ -236,6 +268,20 @@ fn longest_symbol(symbols: Trie<'_>, input: &[u8]) -> Option<usize> {
         matches += 1;
     });
     longest
+}
+
+/// Appends the first `len` bytes of `text`, which are mostly a word.
+#[inline(always)]
+fn push_run(text: &[u8], len: usize, out: &mut Vec<u8>) {
+    match text.first_chunk::<32>() {
+        // A copy of a fixed length is two instructions, another one a call.
+        Some(window) if len <= window.len() => {
+            let end = out.len() + len;
+            out.extend_from_slice(window);
+            out.truncate(end);
+        }
+        _ => out.extend_from_slice(text.get(..len).unwrap_or_default()),
+    }
 }
 
 /// Appends `text`, each space as `space`.

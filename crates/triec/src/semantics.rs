@@ -217,18 +217,20 @@ pub(crate) fn special_ids(image: &ValidImage<'_>, tokenizer: &Tokenizer) -> Find
 
 /// No rule is, and no symbol begins with, a character that is said to stay as it is.
 pub(crate) fn plain_chars(image: &ValidImage<'_>, _: &Tokenizer) -> Finding {
-    let Some(words) = image.plain_chars() else {
+    let Some(chars) = image.plain_chars() else {
         return Ok("plain characters: none stated".into());
     };
     let mut count = 0;
-    for code in 0..0x1_0000u32 {
-        let word = words.get(code as usize / 32).copied().unwrap_or(0);
-        if word >> (2 * (code % 32)) & 1 == 0 {
+    for code in 0..=u16::MAX {
+        if !chars.is_plain(code) {
             continue;
         }
         count += 1;
         let wrong = |what: &str| Err(format!("U+{code:04X} is said to be plain, but {what}"));
-        let Some(character) = char::from_u32(code) else {
+        if chars.is_follower(code) {
+            return wrong("is a follower, too");
+        }
+        let Some(character) = char::from_u32(code.into()) else {
             return wrong("is no character");
         };
         let mut buffer = [0; 4];
