@@ -36,6 +36,7 @@ mod pieces;
 pub mod pipeline;
 mod plain;
 mod section;
+mod self_test;
 mod view;
 
 pub use charsmap::{CharsmapError, CharsmapView, MAX_RULE_MATCHES};
@@ -57,4 +58,5 @@ pub use plain::{PLAIN_WORDS, PlainChars};
 pub use section::{
     NODE_FILE_ALIGN, NODE_FILE_ALIGN_FROM, SECTION_ALIGN, SECTION_REQUIRED, SectionKind,
 };
+pub use self_test::SelfTest;
 pub use view::{ImageView, ValidImage};

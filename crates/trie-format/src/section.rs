@@ -98,6 +98,8 @@ section_kinds! {
     JoinedPairs = 23, "joined-pairs";
     /// Parts of text whose best segmentation is one piece. Present with the joined pairs.
     BakedParts = 24, "baked-parts";
+    /// Texts and their ids, for a reader to try itself on: see [`crate::SelfTest`]. Not required.
+    SelfTest = 25, "self-test";
 }
 
 impl fmt::Display for SectionKind {

@@ -14,6 +14,7 @@ use crate::pieces::PieceTable;
 use crate::pipeline::{PipelineView, Step, validate_post_processor};
 use crate::plain::PlainChars;
 use crate::section::{SECTION_ALIGN, SECTION_REQUIRED, SectionKind};
+use crate::self_test::SelfTest;
 use crate::{checksum, metadata};
 
 /// An image whose header, section table and metadata are in order. The sections' contents are not
@@ -37,6 +38,7 @@ pub struct ImageView<'a> {
     parts: Option<(JoinedPairs<'a>, BakedParts<'a>)>,
     added_nodes: Option<&'a [Node]>,
     normalized_added_nodes: Option<&'a [Node]>,
+    self_test: Option<SelfTest<'a>>,
 }
 
 impl fmt::Debug for ImageView<'_> {
@@ -333,6 +335,9 @@ impl<'a> ImageView<'a> {
             parts: sections.parts()?,
             added_nodes: sections.optional_slice(SectionKind::AddedNodes)?,
             normalized_added_nodes: sections.optional_slice(SectionKind::NormalizedAddedNodes)?,
+            self_test: sections
+                .optional_slice(SectionKind::SelfTest)?
+                .map(SelfTest::new),
         };
         view.check_metadata()?;
         Ok(view)
@@ -426,6 +431,11 @@ impl<'a> ImageView<'a> {
             baked
                 .validate(count)
                 .map_err(|(index, rule)| bad(SectionKind::BakedParts, index, rule))?;
+        }
+        if let Some(self_test) = self.self_test {
+            self_test
+                .validate()
+                .map_err(|index| bad(SectionKind::SelfTest, index, "a pair must end inside"))?;
         }
         let mut added_count = 0;
         if let Some(pipeline) = self.pipeline {
@@ -581,6 +591,12 @@ impl<'a> ImageView<'a> {
     #[must_use]
     pub fn normalized_added_nodes(&self) -> Option<&'a [Node]> {
         self.normalized_added_nodes
+    }
+
+    /// Texts with their ids. Empty if the image has none.
+    #[must_use]
+    pub fn self_test(&self) -> SelfTest<'a> {
+        self.self_test.unwrap_or(SelfTest::new(&[]))
     }
 
     /// The trie of all pieces that take part in segmentation.

@@ -132,6 +132,25 @@ pub struct BatchError {
     pub source: EncodeError,
 }
 
+/// An image's self-test failed: this build on this machine does not give the ids that were known when the image was
+/// compiled.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "text {index} of the self-test, {text:?}, has the ids {found:?} here and should have {expected:?}: do not use this \
+     image with this build; run `triec verify` on the image, and report what it says"
+)]
+#[non_exhaustive]
+pub struct SelfTestError {
+    /// Which text; from 0.
+    pub index: usize,
+    /// The text, with U+FFFD for what is not UTF-8.
+    pub text: String,
+    /// The ids in the image.
+    pub expected: Vec<u32>,
+    /// The ids found.
+    pub found: Vec<u32>,
+}
+
 /// Why ids could not be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

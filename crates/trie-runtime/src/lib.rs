@@ -90,7 +90,7 @@ pub use backing::{Backing, LoadOptions};
 #[doc(hidden)]
 pub use embed::__const_check_header;
 pub use encoding::{Encoding, EncodingBuf, Positions};
-pub use error::{BatchError, DecodeError, EncodeError, LoadError};
+pub use error::{BatchError, DecodeError, EncodeError, LoadError, SelfTestError};
 pub use id::{ImageId, ParseImageIdError};
 pub use image::Image;
 pub use lattice::{

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! args       what the command line can say
-//! compile    model or tokenizer.json -> image
+//! compile    model or tokenizer.json -> image (self_test: texts whose ids go into it)
 //! inspect    what an image says of itself
 //!            (pipeline, post: its steps, in words)
 //! verify     whether an image is what it should be (semantics, semantics_hf: what it should be)
@@ -47,6 +47,7 @@ mod pipeline;
 mod post;
 mod progress;
 mod record;
+mod self_test;
 mod semantics;
 mod semantics_hf;
 mod serving;

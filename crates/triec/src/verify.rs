@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use trie_compiler::{HuggingFacePreset, Options, compile};
+use trie_compiler::{HuggingFacePreset, Options, Pair, compile, with_self_test};
 use trie_format::{ArchivedMetadata, FormatError, ImageView, Preset};
 use trie_runtime::{Backing, Image, LoadError, LoadOptions, Tokenizer};
 
@@ -40,6 +40,20 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), CliError> {
         .verify_checksums()
         .map_err(|error| refusal(path, error))?;
     ok("checksums: every section as written")?;
+    let texts = tokenizer
+        .self_test()
+        .map_err(|error| failed(error.to_string()))?;
+    if texts > 0 {
+        ok(&format!(
+            "self-test: {texts} texts have the ids they should"
+        ))?;
+    } else if args.self_test {
+        let reason = "has no self-test; compile the image again with `triec compile`";
+        return Err(failed(reason.into()));
+    }
+    if args.self_test {
+        return Ok(());
+    }
 
     let checks: &[semantics::Check] = match image.pipeline() {
         None => &[
@@ -72,6 +86,12 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), CliError> {
                     source,
                 }
             })?;
+        // The texts of the self-test are nothing that a model gives.
+        let pairs: Vec<Pair> = image
+            .self_test()
+            .map(|(text, ids)| (text.to_vec(), ids.to_vec()))
+            .collect();
+        let fresh = with_self_test(&fresh, &pairs)?;
         compare(image.bytes(), &fresh)
             .map_err(|reason| failed(format!("{reason} {}", model.display())))?;
         ok(&format!(
