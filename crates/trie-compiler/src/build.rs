@@ -5,16 +5,20 @@
 //! trie_compiler::build::compile("spiece.model", "spiece.trie", &Default::default());
 //! ```
 //!
-//! The crate then embeds it with `include_image!(concat!(env!("OUT_DIR"), "/spiece.trie"))`.
+//! The crate then embeds it with `include_image!(concat!(env!("OUT_DIR"), "/spiece.trie"))`, as `examples/embedded`
+//! in this repository does. `triec embed`, which would put an image into a finished executable, does not exist: the
+//! executable's checksums and signatures would have to be made again, and a file beside it, or this line, does the
+//! same.
 
 use std::path::{Path, PathBuf};
 
 use crate::{CompileError, Options, write_image};
 
-/// Compiles `model` to `$OUT_DIR/name` and tells Cargo to do so again when `model` changes.
+/// Compiles `model`, a `.model` or a `tokenizer.json`, to `$OUT_DIR/name` and tells Cargo to do so again when `model`
+/// changes, and only then.
 ///
 /// Returns the image's path. For build scripts only: on failure it prints the reason as a Cargo error
-/// and ends the process with status 1.
+/// and ends the process with status 1. The image has no self-test; [`crate::with_self_test`] puts one in.
 pub fn compile(model: impl AsRef<Path>, name: &str, options: &Options) -> PathBuf {
     let model = model.as_ref();
     println!("cargo::rerun-if-changed={}", model.display());
@@ -37,5 +41,6 @@ fn try_compile(model: &Path, target: &Path, options: &Options) -> Result<(), Com
         path: model.into(),
         source,
     })?;
-    write_image(target, &crate::compile(&bytes, options)?)
+    let image = crate::compile(&bytes, options)?;
+    write_image(target, &image)
 }
