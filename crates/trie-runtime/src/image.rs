@@ -84,7 +84,7 @@ impl Image {
     /// for an image that is smaller than half a huge page it goes straight to ordinary pages. Starting
     /// from another kind, the kinds after it are tried. What was got, and why nothing better, is in
     /// [`Image::report`]. The copy is read-only, and its pages are populated before they are used: a
-    /// short pool, or a cgroup's limit, is an error here and not a signal later.
+    /// short pool, or a cgroup's limit on huge pages, is an error here and not a signal later.
     ///
     /// # Errors
     /// If the file cannot be read, is not a sound image, or no memory is to be had.

@@ -79,8 +79,7 @@ impl Memory {
 
     fn plain(len: usize) -> Result<Self, String> {
         let map = MmapMut::map_anon(len).map_err(|error| error.to_string())?;
-        // In one go this takes less than half the time of single page faults, and beyond a cgroup's limit it is
-        // an error and not the end of the process. Kernels before 5.14 have the faults.
+        // In one go this takes less than half the time of single page faults. Kernels before 5.14 have the faults.
         #[cfg(target_os = "linux")]
         if let Err(error) = map.advise(memmap2::Advice::PopulateWrite)
             && error.kind() != io::ErrorKind::InvalidInput
