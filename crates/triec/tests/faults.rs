@@ -5,6 +5,7 @@
 
 mod common;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -138,6 +139,12 @@ fn too_little_address_space_is_an_error_and_no_crash() {
     }
 }
 
+/// Writes to a file of the kernel's, which is there or not.
+fn write(path: &Path, text: &str) -> Option<()> {
+    let mut file = std::fs::OpenOptions::new().write(true).open(path).ok()?;
+    file.write_all(text.as_bytes()).ok()
+}
+
 /// A cgroup with a limit, removed at the end.
 struct Cgroup(PathBuf);
 
@@ -146,7 +153,7 @@ impl Cgroup {
         let folder = Path::new(hierarchy).join(format!("trie-{}", std::process::id()));
         std::fs::create_dir(&folder).ok()?;
         let group = Self(folder);
-        std::fs::write(group.0.join(file), limit.to_string()).ok()?;
+        write(&group.0.join(file), &limit.to_string())?;
         Some(group)
     }
 
@@ -189,11 +196,10 @@ fn a_limit_on_huge_pages_is_a_fallback_or_an_error() {
     }
     let hierarchies = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
     let group = hierarchies.iter().find_map(|hierarchy| {
-        std::fs::write(
-            Path::new(hierarchy).join("cgroup.subtree_control"),
+        write(
+            &Path::new(hierarchy).join("cgroup.subtree_control"),
             "+hugetlb",
-        )
-        .ok()?;
+        )?;
         Cgroup::new(hierarchy, "hugetlb.2MB.max", 4 << 20)
     });
     let Some(group) = group else {
