@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use bytemuck::Zeroable;
-use trie_format::Node;
+use trie_format::TrieView;
 use trie_format::parts::{
     ASCII_PAIR_WORDS, BakedPart, BakedParts, Bucket, JoinedPairs, MAX_KEY_BYTES, MAX_MAGNITUDE,
     PairsHeader, PartKey,
@@ -84,7 +84,7 @@ pub(crate) fn tables(
             reserved: [0; 7],
         },
         pairs,
-        baked: place(bake(vocab, &trie.nodes)),
+        baked: place(bake(vocab, trie.view())),
     })
 }
 
@@ -108,7 +108,12 @@ fn hashed(pairs: &BTreeSet<(u32, u32)>) -> Vec<u64> {
 }
 
 /// The pieces that are their own best segmentation, by enough, the likely ones first.
-fn bake(vocab: &Vocab<'_>, nodes: &[Node]) -> Vec<BakedPart> {
+fn bake(vocab: &Vocab<'_>, trie: TrieView<'_>) -> Vec<BakedPart> {
+    let ids = vocab.trie_keys.iter().map(|key| key.id as usize + 1);
+    let mut scores = vec![0.0; ids.max().unwrap_or(0)];
+    for key in &vocab.trie_keys {
+        scores[key.id as usize] = key.score64;
+    }
     let mut baked = Vec::new();
     let mut best = Vec::new();
     // Under the Hugging Face reference a literal unknown piece joins the unknown characters beside it.
@@ -120,7 +125,7 @@ fn bake(vocab: &Vocab<'_>, nodes: &[Node]) -> Vec<BakedPart> {
         if f64::from(key.score) != key.score64 {
             continue;
         }
-        let rival = best_of_several(key.text, nodes, vocab.unk_score, &mut best);
+        let rival = best_of_several(key.text, trie, &scores, vocab.unk_score, &mut best);
         let chars = key.text.iter().filter(|&&byte| byte & 0xc0 != 0x80).count();
         if key.score64 - rival > 2.0 * chars as f64 * ROUNDING {
             baked.push(BakedPart {
@@ -134,8 +139,15 @@ fn bake(vocab: &Vocab<'_>, nodes: &[Node]) -> Vec<BakedPart> {
     baked
 }
 
-/// The score of the best segmentation of `text` into several tokens. `best` is working space.
-fn best_of_several(text: &[u8], nodes: &[Node], unk_score: f64, best: &mut Vec<f64>) -> f64 {
+/// The score of the best segmentation of `text` into several tokens, with the pieces' `scores`. `best` is working
+/// space.
+fn best_of_several(
+    text: &[u8],
+    trie: TrieView<'_>,
+    scores: &[f64],
+    unk_score: f64,
+    best: &mut Vec<f64>,
+) -> f64 {
     best.clear();
     best.resize(text.len() + 1, f64::NEG_INFINITY);
     best[0] = 0.0;
@@ -148,19 +160,13 @@ fn best_of_several(text: &[u8], nodes: &[Node], unk_score: f64, best: &mut Vec<f
         }
         let char_len = 1 + rest[1..].iter().take_while(|&&b| b & 0xc0 == 0x80).count();
         let mut single = false;
-        let mut node = &nodes[0];
-        for (index, &byte) in rest.iter().enumerate() {
-            let Some(child) = node.child(byte) else { break };
-            node = &nodes[child];
-            let len = index + 1;
-            if node.id != trie_format::NO_ID {
-                single |= len == char_len;
-                if len < text.len() {
-                    let end = start + len;
-                    best[end] = best[end].max(till_here + node.score64);
-                }
+        trie.walk(rest, |len, id| {
+            single |= len == char_len;
+            if len < text.len() {
+                let end = start + len;
+                best[end] = best[end].max(till_here + scores[id as usize]);
             }
-        }
+        });
         if !single && char_len < text.len() {
             let end = start + char_len;
             best[end] = best[end].max(till_here + unk_score);

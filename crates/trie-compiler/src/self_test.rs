@@ -44,9 +44,7 @@ pub fn with_self_test(image: &[u8], pairs: &[Pair]) -> Result<Vec<u8>, CompileEr
         .collect::<Result<Vec<Section<'_>>, CompileError>>()?;
     if !words.is_empty() {
         let bytes: &[u8] = bytemuck::cast_slice(&words);
-        // The nodes come last, from a boundary on that leaves a gap.
-        let at = sections.len().saturating_sub(1);
-        sections.insert(at, Section::new(SectionKind::SelfTest, bytes));
+        sections.push(Section::new(SectionKind::SelfTest, bytes));
     }
     Ok(assemble(&sections))
 }

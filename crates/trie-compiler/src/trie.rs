@@ -1,15 +1,19 @@
-//! The double array of 64-byte nodes.
+//! The trie of texts: nodes where they part, in one array with the leaves, and tails for what is between.
 //!
-//! A node's children stand at `base + byte`. While the trie is built, a bitmap of free slots does the
-//! work of a textbook `check` array. Nodes with several children are placed first, in breadth-first
-//! order, each at the first base that fits; single children then fill the holes in depth-first order,
-//! so that the array stays dense and a chain's nodes are neighbours. (Double array: Aoe 1989.)
+//! First the texts are cut where they part (`draft`): a place where several bytes can follow becomes a node,
+//! everything else a child by label, a few bytes that a node skips, or a tail. Then every node gets a base
+//! (`place`): its child for byte `b` is in the slot `base + b`, as a node, for which the slot must be free, or
+//! as the leaf word number `b & 3`, for which that word must be free. A slot is a node's child if it has the
+//! label; so that nobody else's leaf is taken for one, a base that a parent of nodes has is nobody else's. The
+//! parents of several nodes are placed first, each at the first base that fits, then those of one, then nodes
+//! that tails lead to fill the holes, and last the parents of leaves alone. (Double array: Aoe 1989.)
 //!
-//! Invariant: the array depends on the keys alone.
+//! Invariant: the section depends on the keys alone.
 
 use std::ops::Range;
 
-use trie_format::{NO_ID, Node};
+use trie_format::trie::{MAX_LABELS, StepKind, TailStep, TrieHead};
+use trie_format::{DETACHED, MAX_PIECES, NO_ID, Node, Skip, TAIL, TrieView};
 
 use crate::CompileError;
 
@@ -23,66 +27,121 @@ pub(crate) struct Key<'a> {
 }
 
 pub(crate) struct Trie {
+    pub(crate) head: TrieHead,
     /// The root is at 0.
     pub(crate) nodes: Vec<Node>,
-    /// Nodes in use; the rest of the slots are empty.
-    pub(crate) node_count: u32,
+    pub(crate) tails: Vec<u8>,
     /// Length of the longest key in bytes.
     pub(crate) max_key_bytes: u32,
 }
 
-/// A node before it has a place. The children of a node stand next to each other.
-struct Draft {
-    /// The keys below and at this node.
+/// A place where texts part, before it has a slot.
+#[derive(Debug)]
+struct Branch {
+    /// The keys that go on from here.
     keys: Range<u32>,
-    children: Range<u32>,
-    label: u8,
-    /// The key that ends here, or [`NO_ID`].
+    /// Length of what they have in common, in bytes.
+    depth: u32,
+    /// The node's piece, or [`NO_ID`]: a number among the keys.
     key: u32,
+    entry: u16,
+    skip: [u8; 2],
+    /// Its children, in order of their labels.
+    children: Range<u32>,
     slot: u32,
+    base: u32,
 }
 
-impl Draft {
-    fn new(label: u8, keys: Range<u32>) -> Self {
-        Self {
-            keys,
-            children: 0..0,
-            label,
-            key: NO_ID,
-            slot: 0,
-        }
-    }
+#[derive(Debug, Clone, Copy)]
+struct Child {
+    label: u8,
+    to: To,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum To {
+    /// The branch with this number.
+    Branch(u32),
+    /// The id of a piece that no other goes on from.
+    Leaf(u32),
+    /// A place in the tails.
+    Tail(u32),
+}
+
+/// The trie while it is put together.
+struct Draft<'k, 'a> {
+    all: &'k [Key<'a>],
+    branches: Vec<Branch>,
+    children: Vec<Child>,
+    tails: Vec<u8>,
+    /// Steps of tails that lead to a branch: where the step's target is, and which branch.
+    targets: Vec<(usize, u32)>,
 }
 
 impl Trie {
     /// Builds the trie of `keys`, which are sorted by text, distinct and not empty.
     pub(crate) fn build(keys: &[Key<'_>]) -> Result<Self, CompileError> {
-        let mut drafts = draft(keys);
-        let slots = place(&mut drafts);
-        if u32::try_from(slots).is_err() {
+        let mut draft = Draft::new(keys)?;
+        let slots = place(&mut draft.branches, &draft.children);
+        if slots >= MAX_PIECES as usize {
             return Err(CompileError::TooLarge {
-                what: "the trie",
-                limit: u64::from(u32::MAX),
+                what: "the number of trie nodes",
+                limit: u64::from(MAX_PIECES) - 1,
             });
         }
+        for (at, branch) in &draft.targets {
+            let slot = draft.branches[*branch as usize].slot.to_le_bytes();
+            draft.tails[*at..at + 3].copy_from_slice(&slot[..3]);
+        }
+        let mut head = TrieHead {
+            slots: slots as u32,
+            nodes: draft.branches.len() as u32,
+            leaves: 0,
+            tails: 0,
+            reserved: [0; 12],
+        };
         let mut nodes = vec![Node::EMPTY; slots];
-        for draft in &drafts {
-            let mut node = Node::EMPTY;
-            for child in &drafts[as_indices(&draft.children)] {
+        for branch in &draft.branches {
+            let node = &mut nodes[branch.slot as usize];
+            (node.entry, node.skip, node.base) = (branch.entry, branch.skip, branch.base);
+            if let Some(key) = keys.get(branch.key as usize) {
+                (node.id, node.score) = (key.id, key.score);
+            }
+            for child in &draft.children[as_indices(&branch.children)] {
+                let node = &mut nodes[branch.slot as usize];
                 node.children[usize::from(child.label >> 6)] |= 1 << (child.label & 63);
-                node.base = child.slot - u32::from(child.label);
+                let word = match child.to {
+                    To::Branch(_) => continue,
+                    To::Leaf(id) => {
+                        head.leaves += 1;
+                        id
+                    }
+                    To::Tail(place) => {
+                        head.tails += 1;
+                        TAIL + place
+                    }
+                };
+                let slot = branch.base as usize + usize::from(child.label);
+                nodes[slot].leaves[usize::from(child.label & 3)] = word;
             }
-            if draft.key != NO_ID {
-                let key = &keys[draft.key as usize];
-                (node.id, node.score, node.score64) = (key.id, key.score, key.score64);
-            }
-            nodes[draft.slot as usize] = node;
         }
         Ok(Self {
+            head,
             nodes,
-            node_count: drafts.len() as u32,
+            tails: draft.tails,
             max_key_bytes: keys.iter().map(|key| key.text.len()).max().unwrap_or(0) as u32,
         })
+    }
+
+    /// The trie, to walk it.
+    pub(crate) fn view(&self) -> TrieView<'_> {
+        TrieView::new(&self.head, &self.nodes, &self.tails)
+    }
+
+    /// The trie's section.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let nodes: &[u8] = bytemuck::cast_slice(&self.nodes);
+        [bytemuck::bytes_of(&self.head), nodes, &self.tails].concat()
     }
 }
 
@@ -90,128 +149,298 @@ fn as_indices(range: &Range<u32>) -> Range<usize> {
     range.start as usize..range.end as usize
 }
 
-/// The trie's nodes in breadth-first order.
-fn draft(keys: &[Key<'_>]) -> Vec<Draft> {
-    let mut drafts = vec![Draft::new(0, 0..keys.len() as u32)];
-    let mut level = 0..1;
-    let mut depth = 0;
-    while !level.is_empty() {
-        let next = drafts.len();
-        for index in level {
-            let Range { mut start, end } = drafts[index].keys.clone();
-            if start < end && keys[start as usize].text.len() == depth {
-                drafts[index].key = start;
-                start += 1;
-            }
-            let first = drafts.len() as u32;
-            while start < end {
-                let label = keys[start as usize].text[depth];
-                let below = &keys[start as usize..end as usize];
+impl<'k, 'a> Draft<'k, 'a> {
+    /// Cuts `all` where they part; branches in breadth-first order.
+    fn new(all: &'k [Key<'a>]) -> Result<Self, CompileError> {
+        let mut draft = Self {
+            all,
+            branches: Vec::new(),
+            children: Vec::new(),
+            tails: Vec::new(),
+            targets: Vec::new(),
+        };
+        draft.push_branch(0..all.len() as u32, 0, NO_ID, DETACHED, [0; 2]);
+        let mut index = 0;
+        while let Some(branch) = draft.branches.get(index) {
+            let (keys, depth) = (branch.keys.clone(), branch.depth as usize);
+            let first = draft.children.len() as u32;
+            let mut start = keys.start;
+            while start < keys.end {
+                let label = all[start as usize].text[depth];
+                let below = &all[as_indices(&(start..keys.end))];
                 let len = below.partition_point(|key| key.text[depth] == label) as u32;
-                drafts.push(Draft::new(label, start..start + len));
+                let to = draft.child(start..start + len, depth + 1);
+                draft.children.push(Child { label, to });
                 start += len;
             }
-            drafts[index].children = first..drafts.len() as u32;
+            draft.branches[index].children = first..draft.children.len() as u32;
+            index += 1;
         }
-        level = next..drafts.len();
-        depth += 1;
+        // A place in the tails and the mark of an unused word have to be told apart.
+        if draft.tails.len() >= TAIL as usize - 1 {
+            return Err(CompileError::TooLarge {
+                what: "what the trie holds between branches",
+                limit: u64::from(TAIL) - 2,
+            });
+        }
+        Ok(draft)
     }
-    drafts
+
+    fn push_branch(
+        &mut self,
+        keys: Range<u32>,
+        depth: usize,
+        key: u32,
+        entry: u16,
+        skip: [u8; 2],
+    ) -> u32 {
+        self.branches.push(Branch {
+            keys,
+            depth: depth as u32,
+            key,
+            entry,
+            skip,
+            children: 0..0,
+            slot: 0,
+            base: 0,
+        });
+        (self.branches.len() - 1) as u32
+    }
+
+    /// What becomes of the keys of `keys`, which have `begin` bytes in common, the last of them a label.
+    fn child(&mut self, mut keys: Range<u32>, begin: usize) -> To {
+        let all = self.all;
+        // The last has all that they have in common; shorter ones end on the way.
+        let text = all[keys.end as usize - 1].text;
+        // Pieces that end before the texts part, and where.
+        let mut passed: Vec<(usize, u32)> = Vec::new();
+        let mut at = begin;
+        loop {
+            let first = keys.start;
+            let ends = all[first as usize].text.len() == at;
+            if ends {
+                keys.start += 1;
+            }
+            if keys.is_empty() {
+                return self.leaf(text, begin, &passed, (at, first));
+            }
+            let next = |index: u32| all[index as usize].text[at];
+            if next(keys.start) == next(keys.end - 1) {
+                if ends {
+                    passed.push((at, first));
+                }
+                at += 1;
+                continue;
+            }
+            let key = if ends { first } else { NO_ID };
+            return self.branch(text, begin, &passed, keys, (at, key));
+        }
+    }
+
+    /// The last piece, number `key`, ends at `at`.
+    fn leaf(
+        &mut self,
+        text: &[u8],
+        begin: usize,
+        passed: &[(usize, u32)],
+        (at, key): (usize, u32),
+    ) -> To {
+        let id = self.all[key as usize].id;
+        if at == begin {
+            return To::Leaf(id);
+        }
+        let place = self.tails.len();
+        let done = self.push_passed(text, begin, passed);
+        self.push_step(StepKind::Leaf, id, &text[done..at]);
+        To::Tail(place as u32)
+    }
+
+    /// The `keys` part at `at`, where the piece `key` ends.
+    fn branch(
+        &mut self,
+        text: &[u8],
+        begin: usize,
+        passed: &[(usize, u32)],
+        keys: Range<u32>,
+        (at, key): (usize, u32),
+    ) -> To {
+        let skipped = &text[begin..at];
+        let mut skip = [0; 2];
+        if let Some(start) = skip.get_mut(..skipped.len()) {
+            start.copy_from_slice(skipped);
+            let label = u16::from(text[begin - 1]);
+            let entry = |id_first| {
+                let skip = Skip {
+                    len: skipped.len(),
+                    id_first,
+                };
+                u16::from(skip.number()) << 8 | label
+            };
+            let found = match (passed, key) {
+                ([], _) if skipped.is_empty() => Some((label, key)),
+                ([], NO_ID) => Some((entry(true), NO_ID)),
+                ([], _) => Some((entry(false), key)),
+                (&[(end, passed)], NO_ID) if end == begin => Some((entry(true), passed)),
+                _ => None,
+            };
+            if let Some((entry, key)) = found {
+                return To::Branch(self.push_branch(keys, at, key, entry, skip));
+            }
+        }
+        let branch = self.push_branch(keys, at, key, DETACHED, [0; 2]);
+        let place = self.tails.len();
+        let done = self.push_passed(text, begin, passed);
+        let step = self.push_step(StepKind::Node, 0, &text[done..at]);
+        self.targets.push((step + 1, branch));
+        To::Tail(place as u32)
+    }
+
+    /// Steps for the pieces that end on the way; returns how far they go.
+    fn push_passed(&mut self, text: &[u8], begin: usize, passed: &[(usize, u32)]) -> usize {
+        let mut done = begin;
+        for &(end, key) in passed {
+            let id = self.all[key as usize].id;
+            self.push_step(StepKind::Piece, id, &text[done..end]);
+            done = end;
+        }
+        done
+    }
+
+    /// Appends a step with any number of labels, and returns where the step itself is: its target is behind
+    /// the first byte.
+    fn push_step(&mut self, kind: StepKind, target: u32, labels: &[u8]) -> usize {
+        let mut push = |kind, target, labels: &[u8]| {
+            let at = self.tails.len();
+            let step = TailStep {
+                kind,
+                target,
+                labels,
+                next: 0,
+            };
+            self.tails.extend_from_slice(&step.head());
+            self.tails.extend_from_slice(labels);
+            at
+        };
+        let mut rest = labels;
+        while rest.len() > MAX_LABELS {
+            let (first, after) = rest.split_at(MAX_LABELS);
+            push(StepKind::More, 0, first);
+            rest = after;
+        }
+        push(kind, target, rest)
+    }
 }
 
-/// Gives every node its slot; returns the number of slots.
-fn place(drafts: &mut [Draft]) -> usize {
-    let mut free = FreeSlots::new();
-    free.take(0);
-    // Where the search for a node with this many children starts. Holes left behind fill up later.
-    let mut start_block = [0usize; 257];
-    for index in 0..drafts.len() {
-        let children = as_indices(&drafts[index].children);
-        if children.len() < 2 {
-            continue;
+/// Gives every branch its slot and base; returns the number of slots.
+fn place(branches: &mut [Branch], children: &[Child]) -> usize {
+    let of = |branch: &Branch| &children[as_indices(&branch.children)];
+    let is_branch = |child: &&Child| matches!(child.to, To::Branch(_));
+    let below: Vec<usize> = branches
+        .iter()
+        .map(|branch| of(branch).iter().filter(is_branch).count())
+        .collect();
+    let mut space = Space::default();
+    space.nodes.take(0);
+    let mut end = 0;
+    let mut put = |space: &mut Space, branches: &mut [Branch], index: usize| {
+        let children = of(&branches[index]);
+        let base = space.place(children);
+        branches[index].base = base as u32;
+        end = end.max(base + LABELS);
+        for child in children {
+            if let To::Branch(branch) = child.to {
+                branches[branch as usize].slot = (base + usize::from(child.label)) as u32;
+            }
         }
-        let labels: Vec<usize> = drafts[children.clone()]
-            .iter()
-            .map(|child| usize::from(child.label))
-            .collect();
-        let start = &mut start_block[labels.len()];
-        let base = free.first_base(&labels, *start);
-        *start = base / 64;
-        for (child, label) in drafts[children].iter_mut().zip(labels) {
-            child.slot = (base + label) as u32;
-            free.take(base + label);
+    };
+    for (several, index) in [true, false]
+        .into_iter()
+        .flat_map(|several| (0..below.len()).map(move |index| (several, index)))
+    {
+        if below[index] > 0 && (below[index] > 1) == several {
+            put(&mut space, branches, index);
         }
     }
-    let mut stack = vec![0u32];
-    while let Some(index) = stack.pop() {
-        let children = drafts[index as usize].children.clone();
-        if children.len() == 1 {
-            let child = &mut drafts[children.start as usize];
-            // A base cannot be negative, so a label cannot stand before the slot of its number.
-            let slot = free.first_free(usize::from(child.label));
-            child.slot = slot as u32;
-            free.take(slot);
+    for branch in branches.iter_mut().skip(1) {
+        if branch.entry == DETACHED {
+            let slot = space.nodes.first_free();
+            space.nodes.take(slot);
+            branch.slot = slot as u32;
         }
-        stack.extend(children.rev());
     }
-    free.used
+    for (index, &below) in below.iter().enumerate() {
+        if below == 0 {
+            put(&mut space, branches, index);
+        }
+    }
+    let used = space.leaves.iter().map(|leaves| leaves.used);
+    let used = used.fold(space.nodes.used, usize::max);
+    match used < SMALL {
+        true => used,
+        // A reader that finds all bases this far from the end need not look at the bitmaps.
+        false => used.max(end),
+    }
 }
 
-/// Bytes are labels, so the first 256 slots are the only ones that not every label can use.
+/// A trie of fewer slots is kept as short as possible.
+const SMALL: usize = 4096;
+
+/// A base has so many children at most.
 const LABELS: usize = 256;
 
-/// Which slots are free: a bitmap that grows on demand.
-struct FreeSlots {
-    /// Set bits are taken.
-    taken: Vec<u64>,
-    /// From [`LABELS`] up to here no slot is free.
-    full_until: usize,
-    /// One past the last taken slot.
-    used: usize,
+/// What is taken: slots by nodes, leaf words by their numbers, bases by parents of nodes.
+#[derive(Default)]
+struct Space {
+    nodes: Taken,
+    leaves: [Taken; 4],
+    bases: Taken,
+    /// In which block of 64 bases the search for a branch with so many nodes and leaves below starts. Holes
+    /// that are left behind fill up with smaller ones.
+    start_block: Vec<usize>,
 }
 
-impl FreeSlots {
-    fn new() -> Self {
-        Self {
-            taken: Vec::new(),
-            full_until: LABELS,
-            used: 0,
+impl Space {
+    /// Takes the first base that fits `children`.
+    fn place(&mut self, children: &[Child]) -> usize {
+        const LEAVES: usize = 32;
+        let below = children
+            .iter()
+            .filter(|child| matches!(child.to, To::Branch(_)))
+            .count();
+        let kind = below * LEAVES + (children.len() - below).min(LEAVES - 1);
+        if kind >= self.start_block.len() {
+            self.start_block.resize(kind + 1, 0);
+        }
+        let base = self.first_base(children, self.start_block[kind]);
+        self.start_block[kind] = base / 64;
+        if below > 0 {
+            self.bases.take(base);
+        }
+        for child in children {
+            self.taken_by(child).take(base + usize::from(child.label));
+        }
+        base
+    }
+
+    /// Where such a child takes a slot.
+    fn taken_by(&mut self, child: &Child) -> &mut Taken {
+        match child.to {
+            To::Branch(_) => &mut self.nodes,
+            _ => &mut self.leaves[usize::from(child.label & 3)],
         }
     }
 
-    fn take(&mut self, slot: usize) {
-        let word = slot / 64;
-        if word >= self.taken.len() {
-            self.taken.resize(word + 1, 0);
-        }
-        self.taken[word] |= 1 << (slot % 64);
-        self.used = self.used.max(slot + 1);
-    }
-
-    fn word(&self, index: usize) -> u64 {
-        self.taken.get(index).copied().unwrap_or(0)
-    }
-
-    /// The 64 slots from `slot` on; set bits are taken.
-    fn window(&self, slot: usize) -> u64 {
-        let (word, shift) = (slot / 64, slot % 64);
-        let low = self.word(word) >> shift;
-        match shift {
-            0 => low,
-            _ => low | self.word(word + 1) << (64 - shift),
-        }
-    }
-
-    /// The first base, from block `start` of 64 on, where every label's slot is free.
-    fn first_base(&self, labels: &[usize], start: usize) -> usize {
+    /// The first base, from block `start` of 64 on, that every child fits and no parent of nodes has.
+    fn first_base(&mut self, children: &[Child], start: usize) -> usize {
         let mut block = start;
         loop {
-            let mut taken = 0;
-            for &label in labels {
-                taken |= self.window(block * 64 + label);
+            let mut taken = self.bases.window(block * 64);
+            for child in children {
                 if taken == u64::MAX {
                     break;
                 }
+                let slot = block * 64 + usize::from(child.label);
+                taken |= self.taken_by(child).window(slot);
             }
             if taken != u64::MAX {
                 return block * 64 + taken.trailing_ones() as usize;
@@ -219,12 +448,44 @@ impl FreeSlots {
             block += 1;
         }
     }
+}
 
-    /// The first free slot at or after `from`, which is a label.
-    fn first_free(&mut self, from: usize) -> usize {
-        if let Some(slot) = (from..LABELS).find(|&slot| self.window(slot) & 1 == 0) {
-            return slot;
+/// Which places are taken: a bitmap that grows on demand.
+#[derive(Default)]
+struct Taken {
+    words: Vec<u64>,
+    /// Up to here no place is free.
+    full_until: usize,
+    /// One past the last taken place.
+    used: usize,
+}
+
+impl Taken {
+    fn take(&mut self, at: usize) {
+        let word = at / 64;
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
         }
+        self.words[word] |= 1 << (at % 64);
+        self.used = self.used.max(at + 1);
+    }
+
+    fn word(&self, index: usize) -> u64 {
+        self.words.get(index).copied().unwrap_or(0)
+    }
+
+    /// The 64 places from `at` on; set bits are taken.
+    fn window(&self, at: usize) -> u64 {
+        let (word, shift) = (at / 64, at % 64);
+        let low = self.word(word) >> shift;
+        match shift {
+            0 => low,
+            _ => low | self.word(word + 1) << (64 - shift),
+        }
+    }
+
+    /// The first free place.
+    fn first_free(&mut self) -> usize {
         while self.word(self.full_until / 64) == u64::MAX {
             self.full_until += 64;
         }
@@ -237,11 +498,7 @@ mod tests {
     use super::*;
 
     fn find(trie: &Trie, text: &[u8]) -> Option<u32> {
-        let mut node = trie.nodes[0];
-        for &byte in text {
-            node = trie.nodes[node.child(byte)?];
-        }
-        (node.id != NO_ID).then_some(node.id)
+        trie.view().find(text)
     }
 
     fn build(texts: &[&str]) -> Trie {
@@ -283,14 +540,16 @@ mod tests {
             assert_eq!(find(&trie, absent.as_bytes()), None, "{absent}");
         }
         assert_eq!(trie.max_key_bytes, 7);
-        let occupied = trie.nodes.iter().filter(|n| **n != Node::EMPTY).count();
-        assert_eq!(occupied, trie.node_count as usize);
+        // The root, and where "they" and "▁the" part from others.
+        let occupied = trie.nodes.iter().filter(|n| n.children != [0; 4]).count();
+        assert_eq!(occupied, trie.head.nodes as usize);
     }
 
     #[test]
     fn an_empty_trie_is_a_root() {
         let trie = build(&[]);
-        assert_eq!((trie.nodes.len(), trie.node_count), (1, 1));
+        assert_eq!((trie.nodes.len(), trie.head.nodes), (1, 1));
+        assert_eq!(find(&trie, b""), None);
     }
 
     #[test]
@@ -308,6 +567,11 @@ mod tests {
                 .all(|text| find(&trie, text.as_bytes()).is_some())
         );
         let children: u32 = trie.nodes.iter().map(Node::child_count).sum();
-        assert_eq!(children + 1, trie.node_count);
+        let detached = trie
+            .nodes
+            .iter()
+            .filter(|n| n.children != [0; 4] && n.entry == DETACHED);
+        let attached = trie.head.nodes - detached.count() as u32;
+        assert_eq!(children, attached + trie.head.leaves + trie.head.tails);
     }
 }

@@ -3,7 +3,7 @@
 //! Invariant: `entries` is indexed by the id that users see; everything the runtime reads from an image
 //! is in those ids, so no look-up is translated at run time.
 
-use trie_format::{IdMap, NO_ID, PieceType, Reference};
+use trie_format::{IdMap, MAX_PIECES, NO_ID, PieceType, Reference};
 
 use crate::error::{CompileError, PieceName};
 use crate::model::{Model, byte_of};
@@ -184,13 +184,13 @@ pub(crate) fn model_vocab(model: &Model, ids: IdMap) -> Result<Vec<Entry<'_>>, C
     Ok(entries)
 }
 
-/// Ids are 32-bit numbers, the greatest of which means that there is none.
+/// Ids have three bytes in an image.
 pub(crate) fn check_count(count: usize) -> Result<(), CompileError> {
-    match u32::try_from(count) {
-        Ok(count) if count != NO_ID => Ok(()),
-        _ => Err(CompileError::TooLarge {
+    match count <= MAX_PIECES as usize {
+        true => Ok(()),
+        false => Err(CompileError::TooLarge {
             what: "the number of pieces",
-            limit: u64::from(NO_ID) - 1,
+            limit: u64::from(MAX_PIECES),
         }),
     }
 }

@@ -5,10 +5,9 @@ use std::borrow::Cow;
 use sha2::{Digest, Sha256};
 use trie_format::pipeline::Step;
 use trie_format::{
-    ENDIAN_MARK, FORMAT_MAJOR, FORMAT_MINOR, HEADER_LEN, Header, IdMap, MAGIC, Metadata,
-    NODE_FILE_ALIGN, NODE_FILE_ALIGN_FROM, NormalizerFlags, PlainChars, Preset, Reference,
-    SECTION_ALIGN, SECTION_REQUIRED, SectionEntry, SectionKind, Template, TextRange, checksum,
-    image_id,
+    ENDIAN_MARK, FORMAT_MAJOR, FORMAT_MINOR, HEADER_LEN, Header, IdMap, IndexEntry, MAGIC,
+    Metadata, NormalizerFlags, PIECES_PER_ENTRY, PlainChars, Preset, Reference, SECTION_ALIGN,
+    SECTION_REQUIRED, SectionEntry, SectionKind, Template, TextRange, WIDE, checksum, image_id,
 };
 
 use crate::charsmap::Charsmap;
@@ -17,7 +16,7 @@ use crate::hf::steps::Sections;
 use crate::model::Normalizer;
 use crate::parts::PartTables;
 use crate::trie::Trie;
-use crate::vocab::Vocab;
+use crate::vocab::{Entry, Vocab};
 
 /// Everything that goes into an image.
 pub(crate) struct Parts<'a> {
@@ -43,22 +42,14 @@ pub(crate) struct Parts<'a> {
 /// A section in the making.
 pub(crate) struct Section<'a> {
     kind: SectionKind,
-    align: usize,
     bytes: Cow<'a, [u8]>,
 }
 
 impl<'a> Section<'a> {
     pub(crate) fn new(kind: SectionKind, bytes: impl Into<Cow<'a, [u8]>>) -> Self {
-        let bytes = bytes.into();
-        let large = kind == SectionKind::Nodes && bytes.len() >= NODE_FILE_ALIGN_FROM;
         Self {
             kind,
-            align: if large {
-                NODE_FILE_ALIGN
-            } else {
-                SECTION_ALIGN
-            },
-            bytes,
+            bytes: bytes.into(),
         }
     }
 }
@@ -118,9 +109,8 @@ pub(crate) fn image(parts: &Parts<'_>) -> Result<Vec<u8>, CompileError> {
     Ok(assemble(&sections))
 }
 
-fn push_nodes<'a>(sections: &mut Vec<Section<'a>>, kind: SectionKind, trie: &'a Trie) {
-    let nodes: &[u8] = bytemuck::cast_slice(&trie.nodes);
-    sections.push(Section::new(kind, nodes));
+fn push_nodes(sections: &mut Vec<Section<'_>>, kind: SectionKind, trie: &Trie) {
+    sections.push(Section::new(kind, trie.bytes()));
 }
 
 fn push_pipeline<'a>(sections: &mut Vec<Section<'a>>, pipeline: &'a Sections) {
@@ -147,34 +137,89 @@ fn push_pipeline<'a>(sections: &mut Vec<Section<'a>>, pipeline: &'a Sections) {
 }
 
 fn push_pieces<'a>(sections: &mut Vec<Section<'a>>, vocab: &Vocab<'_>) -> Result<(), CompileError> {
-    let mut offsets = vec![0u32];
-    let mut texts = Vec::new();
-    for entry in &vocab.entries {
-        texts.extend_from_slice(entry.text);
-        offsets.push(offset_u32(texts.len(), "the text of all pieces")?);
-    }
+    let (index, texts) = piece_index(&vocab.entries)?;
     let scores: Vec<f32> = vocab.entries.iter().map(|entry| entry.score).collect();
-    let types: Vec<u8> = vocab
-        .entries
-        .iter()
-        .map(|entry| entry.piece_type as u8)
-        .collect();
     let mut push = |kind, bytes: Vec<u8>| sections.push(Section::new(kind, bytes));
     push(
-        SectionKind::PieceOffsets,
-        bytemuck::cast_slice(&offsets).to_vec(),
+        SectionKind::PieceIndex,
+        bytemuck::cast_slice(&index).to_vec(),
     );
     push(SectionKind::PieceTexts, texts);
     push(
         SectionKind::PieceScores,
         bytemuck::cast_slice(&scores).to_vec(),
     );
-    push(SectionKind::PieceTypes, types);
+    if let Some(scores) = path_scores(vocab) {
+        push(
+            SectionKind::PathScores,
+            bytemuck::cast_slice(&scores).to_vec(),
+        );
+    }
     push(
         SectionKind::NamedIds,
         bytemuck::cast_slice(&vocab.named_ids).to_vec(),
     );
     Ok(())
+}
+
+/// The index of the pieces' texts and types, and the texts.
+fn piece_index(entries: &[Entry<'_>]) -> Result<(Vec<IndexEntry>, Vec<u8>), CompileError> {
+    let mut texts = Vec::new();
+    let mut index = Vec::with_capacity(entries.len().div_ceil(PIECES_PER_ENTRY));
+    let mut wide: Vec<(usize, [u32; PIECES_PER_ENTRY])> = Vec::new();
+    for pieces in entries.chunks(PIECES_PER_ENTRY) {
+        let start = texts.len();
+        let mut types = 0;
+        let mut ends = [0; PIECES_PER_ENTRY];
+        for (at, end) in ends.iter_mut().enumerate() {
+            if let Some(piece) = pieces.get(at) {
+                types |= (piece.piece_type as u32) << (4 * at);
+                texts.extend_from_slice(piece.text);
+            }
+            *end = (texts.len() - start) as u32;
+        }
+        if texts.len() >= WIDE as usize {
+            return Err(CompileError::TooLarge {
+                what: "the text of all pieces",
+                limit: u64::from(WIDE) - 1,
+            });
+        }
+        if ends[PIECES_PER_ENTRY - 1] > u32::from(u8::MAX) {
+            wide.push((index.len(), ends));
+        }
+        index.push(IndexEntry {
+            start: start as u32,
+            types,
+            ends: ends.map(|end| end as u8),
+        });
+    }
+    for (at, ends) in wide {
+        let number = index.len() as u32;
+        let entry = &mut index[at];
+        entry.start |= WIDE;
+        entry.ends = [0; PIECES_PER_ENTRY];
+        entry.ends[..4].copy_from_slice(&number.to_le_bytes());
+        let ends: &[IndexEntry] = bytemuck::cast_slice(bytemuck::bytes_of(&ends));
+        index.extend_from_slice(ends);
+    }
+    Ok((index, texts))
+}
+
+/// The path score of every piece, if one differs from the model's score.
+fn path_scores(vocab: &Vocab<'_>) -> Option<Vec<f64>> {
+    let of_model = |id: u32| f64::from(vocab.entries[id as usize].score);
+    if vocab
+        .trie_keys
+        .iter()
+        .all(|key| key.score64 == of_model(key.id))
+    {
+        return None;
+    }
+    let mut scores: Vec<f64> = (0..vocab.entries.len() as u32).map(of_model).collect();
+    for key in &vocab.trie_keys {
+        scores[key.id as usize] = key.score64;
+    }
+    Some(scores)
 }
 
 fn offset_u32(value: usize, what: &'static str) -> Result<u32, CompileError> {
@@ -215,7 +260,7 @@ fn metadata(parts: &Parts<'_>) -> Result<(Vec<u8>, Vec<u8>), CompileError> {
         source_sha256: Sha256::digest(parts.source).into(),
         unk_score: vocab.unk_score as f32,
         piece_count: vocab.entries.len() as u32,
-        node_count: trie.node_count,
+        node_count: trie.head.nodes,
         max_piece_bytes: trie.max_key_bytes,
         max_symbol_bytes: parts.symbols.map_or(0, |symbols| symbols.max_key_bytes),
         max_added_bytes: parts.pipeline.map_or(0, Sections::max_added_bytes),
@@ -246,7 +291,7 @@ pub(crate) fn assemble(sections: &[Section<'_>]) -> Vec<u8> {
     let header_len = HEADER_LEN + size_of_val(entries.as_slice());
     let mut end = header_len;
     for (entry, section) in entries.iter_mut().zip(sections) {
-        let offset = end.next_multiple_of(section.align);
+        let offset = end.next_multiple_of(SECTION_ALIGN);
         entry.offset = offset as u64;
         end = offset + section.bytes.len();
     }
@@ -289,7 +334,7 @@ fn section_table(sections: &[Section<'_>]) -> Vec<SectionEntry> {
             offset: 0,
             length: section.bytes.len() as u64,
             checksum: checksum(&section.bytes),
-            align: section.align as u32,
+            align: SECTION_ALIGN as u32,
             schema: 0,
         })
         .collect()

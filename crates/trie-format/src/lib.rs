@@ -10,7 +10,7 @@
 //! |---|---|---|
 //! | [`Header::parse`] | right magic, byte order, version, header checksum and file length | constant: at most [`MAX_SECTIONS`] table entries |
 //! | [`ImageView::parse`] | sections in bounds, aligned, ascending, known if required, of agreeing sizes; metadata well-formed and in range | constant: the sections' contents are not read, except the metadata and the names it refers to |
-//! | [`ImageView::validate`] | every index stored in a section is in bounds, so that walks need no checks: see [`ValidImage`] | one linear pass over the sections |
+//! | [`ImageView::validate`] | every index stored in a section is in bounds, so that walks from node to node need no checks: see [`ValidImage`] | one linear pass over the sections |
 //! | [`ImageView::verify_checksums`], or [`ChecksumStream`] while the file arrives | every section is as written, and the padding is zero | one linear pass over the file |
 //!
 //! A checksum finds damage, not malice: anyone can compute one. Memory safety rests on
@@ -37,6 +37,7 @@ pub mod pipeline;
 mod plain;
 mod section;
 mod self_test;
+pub mod trie;
 mod view;
 
 pub use charsmap::{CharsmapError, CharsmapView, MAX_RULE_MATCHES};
@@ -50,13 +51,12 @@ pub use metadata::{
     ArchivedMetadata, ArchivedReference, IdMap, Metadata, NO_ID, NormalizerFlags, PieceType,
     Preset, Reference, Template, TextRange,
 };
-pub use node::{MAX_PIECE_BYTES, NODE_LEN, Node};
+pub use node::{Child, DETACHED, MAX_PIECE_BYTES, MAX_PIECES, NODE_LEN, Node, Skip, TAIL};
 pub use parts::{BakedParts, JoinedPairs};
-pub use pieces::PieceTable;
+pub use pieces::{IndexEntry, PIECES_PER_ENTRY, PieceTable, WIDE};
 pub use pipeline::PipelineView;
 pub use plain::{PLAIN_WORDS, PlainChars};
-pub use section::{
-    NODE_FILE_ALIGN, NODE_FILE_ALIGN_FROM, SECTION_ALIGN, SECTION_REQUIRED, SectionKind,
-};
+pub use section::{SECTION_ALIGN, SECTION_REQUIRED, SectionKind};
 pub use self_test::SelfTest;
+pub use trie::TrieView;
 pub use view::{ImageView, ValidImage};

@@ -267,7 +267,7 @@ pub struct Metadata {
     pub unk_score: f32,
     /// Number of ids; ids are `0..piece_count`.
     pub piece_count: u32,
-    /// Number of trie nodes, without empty slots.
+    /// Number of nodes of the piece trie, without empty slots and tails.
     pub node_count: u32,
     /// Length of the longest piece in the trie, in bytes: no walk is longer.
     pub max_piece_bytes: u32,

@@ -1,8 +1,10 @@
 //! The trie node: one cache line that answers a whole step of a walk.
 //!
-//! The bitmap says which children exist, so a step is one bit test and one addition on one cache
-//! line; the `check` array of a textbook double array exists only while the trie is built
-//! (Aoe 1989; the bitmap variant follows the engineering article this project starts from).
+//! Only places where texts part are nodes: what lies between them is in a node's `skip` or in a
+//! [tail](crate::trie). The bitmap says which bytes go on, so a step is one bit test and one addition on one
+//! cache line; the `check` array of a textbook double array (Aoe 1989) is one byte in the node, its label. The
+//! child for byte `b` is in the line `base + b`: it is the node there, if that has the label `b`, else a leaf
+//! word that the line holds beside a node of somebody else.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -14,40 +16,93 @@ pub const NODE_LEN: usize = 64;
 /// Longest piece an image may hold, in bytes. The reference refuses pieces of 8,000 bytes and more.
 pub const MAX_PIECE_BYTES: u32 = 7_999;
 
-/// A trie node. The child for byte `b` is at index `base + b` if bit `b` of the bitmap is set.
+/// Ids, and the numbers of nodes, are below this: in tails they have three bytes.
+pub const MAX_PIECES: u32 = 1 << 24;
+
+/// A leaf word below this is an id; others, less this, are places in the tails.
+pub const TAIL: u32 = 1 << 31;
+
+/// [`Node::entry`] of a node that is no child by label: the root, those that tails lead to, empty slots.
+pub const DETACHED: u16 = u16::MAX;
+
+/// A trie node. The child for byte `b` is in the slot `base + b` if bit `b` of the bitmap is set.
 ///
-/// Slots that no node occupies are all zero but for `id`, which is [`NO_ID`].
+/// Slots that no node occupies are as [`Node::EMPTY`], but for leaf words.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct Node {
     /// Bit `b & 63` of word `b >> 6` is set where a child for byte `b` exists.
     pub children: [u64; 4],
-    /// Index of the (perhaps absent) child for byte 0.
+    /// Slot of the (perhaps absent) child for byte 0.
     pub base: u32,
-    /// The piece that ends here, or [`NO_ID`].
+    /// The piece that ends here (or before the skipped bytes: see [`Skip`]), or [`NO_ID`].
     pub id: u32,
     /// That piece's path score in single precision.
     pub score: f32,
-    /// Zero; readers ignore it.
-    pub flags: u32,
-    /// That piece's path score in double precision, for references that compare in double.
-    pub score64: f64,
-    /// Zero; readers ignore it.
-    pub reserved: [u8; 8],
+    /// The label that leads here, and the number of a [`Skip`] in the upper byte; or [`DETACHED`].
+    pub entry: u16,
+    /// Bytes that stand between the label and the node's children.
+    pub skip: [u8; 2],
+    /// Leaf words: word `b & 3` is that of a child for byte `b` for which this slot is not a node with that
+    /// label. Below [`TAIL`] it is the id of the piece that ends there, and no other goes on.
+    pub leaves: [u32; 4],
 }
 
 const _: () = assert!(size_of::<Node>() == NODE_LEN && align_of::<Node>() == NODE_LEN);
 
+/// What stands between a node's label and its children.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Skip {
+    /// One or two bytes of [`Node::skip`].
+    pub len: usize,
+    /// Whether the node's piece ends before them, at the label.
+    pub id_first: bool,
+}
+
+impl Skip {
+    /// The upper byte of [`Node::entry`].
+    #[must_use]
+    pub fn number(self) -> u8 {
+        self.len as u8 + if self.id_first { 0 } else { 2 }
+    }
+
+    /// What `number` means, if it is one.
+    #[inline(always)]
+    #[must_use]
+    pub fn from_number(number: u8) -> Option<Self> {
+        let len = match number {
+            1 | 3 => 1,
+            2 | 4 => 2,
+            _ => return None,
+        };
+        Some(Self {
+            len,
+            id_first: number < 3,
+        })
+    }
+}
+
+/// How a slot is a node's child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Child {
+    /// It is a node, and nothing stands between.
+    Node,
+    /// It is a node behind some bytes.
+    Skipping(Skip),
+    /// The slot's leaf word counts.
+    Leaf(u32),
+}
+
 impl Node {
-    /// A node with no child and no piece.
+    /// A node with no child and no piece, and no leaf words.
     pub const EMPTY: Self = Self {
         children: [0; 4],
         base: 0,
         id: NO_ID,
         score: 0.0,
-        flags: 0,
-        score64: 0.0,
-        reserved: [0; 8],
+        entry: DETACHED,
+        skip: [0; 2],
+        leaves: [NO_ID; 4],
     };
 
     /// Whether a child for `byte` exists.
@@ -57,12 +112,28 @@ impl Node {
         self.children[usize::from(byte >> 6)] >> (byte & 63) & 1 != 0
     }
 
-    /// The index of the child for `byte`, if it exists.
+    /// The slot of the child for `byte`, if it exists.
     #[inline(always)]
     #[must_use]
     pub fn child(&self, byte: u8) -> Option<usize> {
         self.has_child(byte)
             .then(|| self.base as usize + usize::from(byte))
+    }
+
+    /// What the slot is for a child by `byte` that is in it.
+    #[inline(always)]
+    #[must_use]
+    pub fn as_child(&self, byte: u8) -> Child {
+        let difference = self.entry.wrapping_sub(u16::from(byte));
+        if difference == 0 {
+            return Child::Node;
+        }
+        if difference as u8 == 0
+            && let Some(skip) = Skip::from_number((difference >> 8) as u8)
+        {
+            return Child::Skipping(skip);
+        }
+        Child::Leaf(self.leaves[usize::from(byte & 3)])
     }
 
     /// The greatest byte with a child.
@@ -116,10 +187,14 @@ impl Node {
         let in_bounds = self.base as usize + 256 <= nodes;
         // NO_ID wraps to 0, every other id becomes one more.
         let id_known = self.id.wrapping_add(1) <= piece_count;
-        in_bounds & id_known & self.score.is_finite() & self.score64.is_finite()
+        let leaves_known = self
+            .leaves
+            .iter()
+            .fold(true, |known, &word| known & is_leaf_word(word, piece_count));
+        in_bounds & id_known & leaves_known & self.score.is_finite()
     }
 
-    /// Checks the node's children, id and scores; names the rule that is broken.
+    /// Checks the node's children, ids and score; names the rule that is broken.
     fn check(&self, nodes: usize, piece_count: u32) -> Result<(), &'static str> {
         let end = self
             .last_child()
@@ -130,11 +205,20 @@ impl Node {
         if self.id != NO_ID && self.id >= piece_count {
             return Err("ids must be below the piece count");
         }
-        if !(self.score.is_finite() && self.score64.is_finite()) {
+        if !self.leaves.iter().all(|&w| is_leaf_word(w, piece_count)) {
+            return Err("ids of leaves must be below the piece count");
+        }
+        if !self.score.is_finite() {
             return Err("scores must be finite");
         }
         Ok(())
     }
+}
+
+/// Whether `word` is an id below the piece count, or a place in the tails, which walks check.
+#[inline(always)]
+fn is_leaf_word(word: u32, piece_count: u32) -> bool {
+    (word < piece_count) | (word >= TAIL)
 }
 
 #[cfg(test)]
@@ -158,6 +242,29 @@ mod tests {
     }
 
     #[test]
+    fn a_slot_is_a_node_for_its_label_and_a_leaf_for_others() {
+        let mut slot = Node {
+            entry: 7,
+            leaves: [10, 11, 12, 13],
+            ..Node::EMPTY
+        };
+        assert_eq!(slot.as_child(7), Child::Node);
+        assert_eq!(slot.as_child(6), Child::Leaf(12));
+        assert_eq!(slot.as_child(8), Child::Leaf(10));
+        for number in 1..=4 {
+            slot.entry = u16::from(number) << 8 | 7;
+            let skip = Skip::from_number(number).expect("a number");
+            assert_eq!(skip.number(), number);
+            assert_eq!(slot.as_child(7), Child::Skipping(skip));
+            assert_eq!(slot.as_child(5), Child::Leaf(11));
+        }
+        slot.entry = DETACHED;
+        for byte in 0..=u8::MAX {
+            assert!(matches!(slot.as_child(byte), Child::Leaf(_)));
+        }
+    }
+
+    #[test]
     fn nodes_that_point_outside_are_refused() {
         let mut nodes = [Node::EMPTY; 3];
         nodes[0].children[0] = 0b110;
@@ -170,6 +277,9 @@ mod tests {
         nodes[2].id = 1;
         assert!(matches!(validate_nodes(&nodes, 1), Err((2, _))));
         nodes[2].id = 0;
+        nodes[2].leaves[3] = 1;
+        assert!(matches!(validate_nodes(&nodes, 1), Err((2, _))));
+        nodes[2].leaves[3] = 0;
         nodes[2].score = f32::NAN;
         assert!(matches!(validate_nodes(&nodes, 1), Err((2, _))));
         assert!(validate_nodes(&[], 1).is_err());

@@ -96,10 +96,11 @@ impl PartKey {
     #[must_use]
     pub const fn hash(&self) -> u64 {
         let [a, b, c] = self.0;
-        let sum = a.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            ^ b.wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(29)
-            ^ c.wrapping_mul(0x1656_67b1_9e37_79f9).rotate_left(43);
-        (sum ^ sum >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93)
+        let first = a ^ c.wrapping_mul(0x1656_67b1_9e37_79f9);
+        let second = b ^ c.rotate_left(16);
+        let product =
+            (first ^ 0x9e37_79b9_7f4a_7c15) as u128 * (second ^ 0xc2b2_ae3d_27d4_eb4f) as u128;
+        ((product >> 64) as u64 ^ product as u64).wrapping_mul(0xd6e8_feb8_6659_fd93)
     }
 
     /// Number of bytes, without U+2581.

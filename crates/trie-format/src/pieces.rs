@@ -2,17 +2,39 @@
 
 use core::cmp::Ordering;
 
+use bytemuck::{Pod, Zeroable};
+
 use crate::metadata::PieceType;
+
+/// Pieces that an entry of the piece index is about.
+pub const PIECES_PER_ENTRY: usize = 8;
+
+/// Set in [`IndexEntry::start`] if the ends do not fit a byte.
+pub const WIDE: u32 = 1 << 31;
+
+/// Where the texts of eight pieces end, and what types they have: a quarter of a cache line.
+///
+/// The texts of the pieces stand end to end, by id. If those of an entry are longer than 255 bytes together, it
+/// is *wide*: its ends are `u32`s in the two entries that the first four of its bytes give the number of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub struct IndexEntry {
+    /// Where the first text begins in the piece texts; with [`WIDE`] if the entry is wide.
+    pub start: u32,
+    /// Four bits for each type, from the lowest on; 0 for pieces that there are not.
+    pub types: u32,
+    /// Where each text ends, from the start; those of pieces that there are not are empty.
+    pub ends: [u8; PIECES_PER_ENTRY],
+}
 
 /// Borrowed piece sections. Look-ups check their bounds, so a malformed table gives wrong answers at
 /// worst; [`ImageView::validate`](crate::ImageView::validate) finds what is malformed.
 #[derive(Debug, Clone, Copy)]
 pub struct PieceTable<'a> {
-    /// `piece_count + 1` ends, the first 0.
-    pub(crate) offsets: &'a [u32],
+    /// An entry for every eight pieces, then the ends of wide entries.
+    pub(crate) index: &'a [IndexEntry],
     pub(crate) texts: &'a [u8],
     pub(crate) scores: &'a [f32],
-    pub(crate) types: &'a [u8],
     pub(crate) named: &'a [u32],
 }
 
@@ -20,21 +42,58 @@ impl<'a> PieceTable<'a> {
     /// Number of pieces.
     #[must_use]
     pub fn len(&self) -> u32 {
-        self.types.len() as u32
+        self.scores.len() as u32
     }
 
     /// Whether there is no piece.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.types.is_empty()
+        self.scores.is_empty()
+    }
+
+    /// The entry of piece `id`, and its number in there.
+    #[inline]
+    fn entry(&self, id: u32) -> Option<(&'a IndexEntry, u32)> {
+        if id >= self.len() {
+            return None;
+        }
+        let entry = self.index.get(id as usize / PIECES_PER_ENTRY)?;
+        Some((entry, id % PIECES_PER_ENTRY as u32))
     }
 
     /// The text of piece `id`; not always UTF-8.
+    #[inline]
     #[must_use]
     pub fn text(&self, id: u32) -> Option<&'a [u8]> {
-        let start = *self.offsets.get(id as usize)? as usize;
-        let end = *self.offsets.get((id as usize).checked_add(1)?)? as usize;
-        self.texts.get(start..end)
+        let (entry, at) = self.entry(id)?;
+        if entry.start >= WIDE {
+            return self.wide_text(entry, at as usize);
+        }
+        let start = entry.start as usize;
+        let ends = u64::from_le_bytes(entry.ends);
+        let from = (ends << 8) >> (8 * at) & 0xff;
+        let to = ends >> (8 * at) & 0xff;
+        self.texts.get(start + from as usize..start + to as usize)
+    }
+
+    #[cold]
+    fn wide_text(&self, entry: &IndexEntry, at: usize) -> Option<&'a [u8]> {
+        let start = (entry.start - WIDE) as usize;
+        let ends = self.wide_ends(entry)?;
+        let from = match at {
+            0 => 0,
+            _ => ends[at - 1] as usize,
+        };
+        self.texts
+            .get(start.checked_add(from)?..start.checked_add(ends[at] as usize)?)
+    }
+
+    /// The ends of a wide entry.
+    fn wide_ends(&self, entry: &IndexEntry) -> Option<&'a [u32; PIECES_PER_ENTRY]> {
+        let (number, _) = entry.ends.split_first_chunk::<4>()?;
+        let number = u32::from_le_bytes(*number) as usize;
+        let entries = self.index.get(number..number.checked_add(2)?)?;
+        bytemuck::cast_slice::<_, u32>(entries).try_into().ok()
     }
 
     /// The score of piece `id` as the model states it (a natural logarithm, for trained pieces).
@@ -43,10 +102,18 @@ impl<'a> PieceTable<'a> {
         self.scores.get(id as usize).copied()
     }
 
+    /// The scores of all pieces, by id.
+    #[must_use]
+    pub fn scores(&self) -> &'a [f32] {
+        self.scores
+    }
+
     /// The type of piece `id`.
+    #[inline]
     #[must_use]
     pub fn piece_type(&self, id: u32) -> Option<PieceType> {
-        PieceType::from_number(*self.types.get(id as usize)?)
+        let (entry, at) = self.entry(id)?;
+        PieceType::from_number((entry.types >> (4 * at) & 15) as u8)
     }
 
     /// The id of the piece with this text among those that the trie does not hold: reserved pieces
@@ -72,36 +139,23 @@ impl<'a> PieceTable<'a> {
         self.named
     }
 
-    /// Checks offsets, types, scores and the order of the named ids. One linear pass.
+    /// Checks the index, scores and the order of the named ids. One linear pass.
     ///
-    /// Returns the index of the first element that breaks a rule, which of the five sections it is in
-    /// (0 offsets, 1 scores, 2 types, 3 named ids), and the rule.
+    /// Returns the index of the first element that breaks a rule, which of the three sections it is in
+    /// (0 index, 1 scores, 2 named ids), and the rule.
     pub(crate) fn validate(&self) -> Result<(), (u8, usize, &'static str)> {
-        if self.offsets.first() != Some(&0) {
-            return Err((0, 0, "the first offset must be 0"));
-        }
-        if let Some(i) = self.offsets.windows(2).position(|w| w[0] > w[1]) {
-            return Err((0, i + 1, "offsets must not decrease"));
-        }
-        if self.offsets.last().map(|&end| end as usize) != Some(self.texts.len()) {
-            return Err((
-                0,
-                self.offsets.len() - 1,
-                "the last offset must end the texts",
-            ));
-        }
-        if let Some(i) = self.scores.iter().position(|s| !s.is_finite()) {
-            return Err((1, i, "scores must be finite"));
-        }
-        if let Some(i) = self
-            .types
-            .iter()
-            .position(|&t| PieceType::from_number(t).is_none())
-        {
-            return Err((2, i, "types must be 1 to 6"));
+        self.validate_index()
+            .map_err(|(index, rule)| (0, index, rule))?;
+        const BLOCK: usize = 256;
+        for (block, scores) in self.scores.chunks(BLOCK).enumerate() {
+            if !scores.iter().fold(true, |sound, s| sound & s.is_finite()) {
+                let at = scores.iter().position(|s| !s.is_finite());
+                let index = block * BLOCK + at.unwrap_or(0);
+                return Err((1, index, "scores must be finite"));
+            }
         }
         if let Some(i) = self.named.iter().position(|&id| id >= self.len()) {
-            return Err((3, i, "ids must be below the piece count"));
+            return Err((2, i, "ids must be below the piece count"));
         }
         let in_order = |a: u32, b: u32| match self.text(a).cmp(&self.text(b)) {
             Ordering::Less => true,
@@ -109,8 +163,132 @@ impl<'a> PieceTable<'a> {
             Ordering::Greater => false,
         };
         match self.named.windows(2).position(|w| !in_order(w[0], w[1])) {
-            Some(i) => Err((3, i + 1, "ids must be sorted by text, then by id")),
+            Some(i) => Err((2, i + 1, "ids must be sorted by text, then by id")),
             None => Ok(()),
         }
+    }
+
+    /// Checks that the texts follow each other to the end of all texts, and that types are known.
+    fn validate_index(&self) -> Result<(), (usize, &'static str)> {
+        let count = self.scores.len();
+        let mut end = 0;
+        for (i, entry) in self
+            .index
+            .iter()
+            .take(count.div_ceil(PIECES_PER_ENTRY))
+            .enumerate()
+        {
+            let pieces = (count - i * PIECES_PER_ENTRY).min(PIECES_PER_ENTRY);
+            if !has_known_types(entry.types, pieces as u32) {
+                return Err((
+                    i,
+                    "types must be 1 to 6, and 0 for pieces that there are not",
+                ));
+            }
+            if (entry.start & !WIDE) as usize != end {
+                return Err((i, "texts must follow each other"));
+            }
+            let (sorted, last) = if entry.start < WIDE {
+                (
+                    entry.ends.is_sorted(),
+                    usize::from(entry.ends[PIECES_PER_ENTRY - 1]),
+                )
+            } else {
+                let ends = self
+                    .wide_ends(entry)
+                    .ok_or((i, "ends of a wide entry must lie inside the section"))?;
+                (ends.is_sorted(), ends[PIECES_PER_ENTRY - 1] as usize)
+            };
+            if !sorted {
+                return Err((i, "texts must not end before they begin"));
+            }
+            end += last;
+        }
+        if end != self.texts.len() {
+            return Err((self.index.len(), "the last text must end the texts"));
+        }
+        Ok(())
+    }
+}
+
+/// Whether the first `pieces` types are known, and the others 0.
+fn has_known_types(types: u32, pieces: u32) -> bool {
+    const ONES: u32 = 0x1111_1111;
+    let present = u32::MAX >> (4 * (PIECES_PER_ENTRY as u32 - pieces));
+    // Nothing above 6: 7 would become 8, and what is above has that bit.
+    let too_great = (types | types.wrapping_add(ONES)) & (8 * ONES);
+    // Nothing is 0: 7 more, and every type has that bit.
+    let not_zero = types.wrapping_add(7 * ONES) & (8 * ONES);
+    types & !present == 0 && too_great == 0 && not_zero == (8 * ONES) & present
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_told_apart_eight_at_a_time() {
+        for pieces in 1..=8 {
+            for at in 0..8 {
+                for t in 0..16u32 {
+                    let ones = 0x1111_1111 >> (4 * (8 - pieces));
+                    let types = ones & !(15 << (4 * at)) | t << (4 * at);
+                    let expected = if at < pieces {
+                        (1..=6).contains(&t)
+                    } else {
+                        t == 0
+                    };
+                    assert_eq!(
+                        has_known_types(types, pieces),
+                        expected,
+                        "{types:08x} {pieces}"
+                    );
+                }
+            }
+        }
+    }
+
+    fn table<'a>(index: &'a [IndexEntry], texts: &'a [u8], scores: &'a [f32]) -> PieceTable<'a> {
+        PieceTable {
+            index,
+            texts,
+            scores,
+            named: &[],
+        }
+    }
+
+    #[test]
+    fn texts_of_plain_and_wide_entries() {
+        let mut number = [0; 8];
+        number[0] = 2;
+        let words: [u32; 8] = [300, 300, 301, 301, 301, 301, 301, 301];
+        let index = [
+            IndexEntry {
+                start: 0,
+                types: 0x1111_1111,
+                ends: [1, 1, 3, 3, 3, 3, 3, 4],
+            },
+            IndexEntry {
+                start: 4 | WIDE,
+                types: 0x111,
+                ends: number,
+            },
+            bytemuck::cast_slice(&words)[0],
+            bytemuck::cast_slice(&words)[1],
+        ];
+        let texts = [b'x'; 305];
+        let scores = [0.0; 11];
+        let pieces = table(&index, &texts, &scores);
+        assert_eq!(pieces.validate(), Ok(()));
+        let lengths: [Option<usize>; 12] =
+            core::array::from_fn(|id| pieces.text(id as u32).map(<[u8]>::len));
+        let expected = [1, 0, 2, 0, 0, 0, 0, 1, 300, 0, 1].map(Some);
+        assert_eq!(lengths[..11], expected);
+        assert_eq!(lengths[11], None);
+        assert!(table(&index, &texts[..304], &scores).validate().is_err());
+        assert!(table(&index[..3], &texts, &scores).validate().is_err());
+        let mut broken = index;
+        broken[0].ends[1] = 0;
+        assert!(table(&broken, &texts, &scores).validate().is_err());
     }
 }

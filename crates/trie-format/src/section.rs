@@ -8,12 +8,6 @@ pub const SECTION_REQUIRED: u32 = 1;
 /// Every section starts on a multiple of this many bytes in the file.
 pub const SECTION_ALIGN: usize = 64;
 
-/// File offset alignment of a large node section, so that large folios can map it with huge pages.
-pub const NODE_FILE_ALIGN: usize = 2 << 20;
-
-/// Node sections of at least this many bytes are aligned to [`NODE_FILE_ALIGN`].
-pub const NODE_FILE_ALIGN_FROM: usize = 4 << 20;
-
 macro_rules! section_kinds {
     ($($(#[$doc:meta])* $name:ident = $number:literal, $text:literal;)*) => {
         /// What a section holds. The numbers are part of the format.
@@ -52,14 +46,14 @@ section_kinds! {
     Metadata = 1, "metadata";
     /// Texts that the metadata refers to, end to end.
     Texts = 2, "texts";
-    /// End offset of every piece in the piece texts, preceded by 0: `piece_count + 1` times `u32`.
-    PieceOffsets = 3, "piece-offsets";
+    /// Where the pieces' texts end, and the pieces' types: [`crate::IndexEntry`]s.
+    PieceIndex = 3, "piece-index";
     /// All piece texts, end to end, by id.
     PieceTexts = 4, "piece-texts";
     /// Score of every piece as the model states it: `piece_count` times `f32`.
     PieceScores = 5, "piece-scores";
-    /// [`crate::PieceType`] of every piece: `piece_count` bytes.
-    PieceTypes = 6, "piece-types";
+    /// Path score of every piece: `piece_count` times `f64`. Present if some differ from the model's scores.
+    PathScores = 6, "path-scores";
     /// Ids of the pieces that the trie does not hold, sorted by text: `u32`s.
     NamedIds = 7, "named-ids";
     /// The id of each byte's fallback piece: 256 `u32`s. Present if the model has byte fallback.
@@ -72,7 +66,7 @@ section_kinds! {
     DenormalizerUnits = 11, "denormalizer-units";
     /// Replacement texts of the denormalizer's rules.
     DenormalizerTexts = 12, "denormalizer-texts";
-    /// Trie of the user-defined symbols, which the normalizer leaves as they are.
+    /// Trie of the user-defined symbols, which the normalizer leaves as they are, as all tries here: a [`crate::TrieView`].
     SymbolNodes = 13, "symbol-nodes";
     /// Trie of all pieces that take part in segmentation.
     Nodes = 14, "nodes";
@@ -100,6 +94,17 @@ section_kinds! {
     BakedParts = 24, "baked-parts";
     /// Texts and their ids, for a reader to try itself on: see [`crate::SelfTest`]. Not required.
     SelfTest = 25, "self-test";
+}
+
+impl SectionKind {
+    /// Whether the section only saves time: without it a reader finds the same, by the others.
+    #[must_use]
+    pub const fn is_accelerator(self) -> bool {
+        matches!(
+            self,
+            Self::PlainChars | Self::JoinedPairs | Self::BakedParts
+        )
+    }
 }
 
 impl fmt::Display for SectionKind {

@@ -8,13 +8,14 @@ use crate::charsmap::CharsmapView;
 use crate::error::FormatError;
 use crate::header::{Header, SectionEntry};
 use crate::metadata::{ArchivedMetadata, ArchivedReference, MAX_METADATA, NO_ID, TextRange};
-use crate::node::{MAX_PIECE_BYTES, Node, validate_nodes};
+use crate::node::MAX_PIECE_BYTES;
 use crate::parts::{BakedParts, JoinedPairs};
-use crate::pieces::PieceTable;
+use crate::pieces::{PIECES_PER_ENTRY, PieceTable};
 use crate::pipeline::{PipelineView, Step, validate_post_processor};
 use crate::plain::PlainChars;
 use crate::section::{SECTION_ALIGN, SECTION_REQUIRED, SectionKind};
 use crate::self_test::SelfTest;
+use crate::trie::TrieView;
 use crate::{checksum, metadata};
 
 /// An image whose header, section table and metadata are in order. The sections' contents are not
@@ -30,14 +31,15 @@ pub struct ImageView<'a> {
     byte_ids: Option<&'a [u32; 256]>,
     charsmap: Option<CharsmapView<'a>>,
     denormalizer: Option<CharsmapView<'a>>,
-    symbol_nodes: Option<&'a [Node]>,
-    nodes: &'a [Node],
+    path_scores: &'a [f64],
+    symbol_nodes: Option<TrieView<'a>>,
+    nodes: TrieView<'a>,
     pipeline: Option<PipelineView<'a>>,
     post_processor: &'a [Step],
     plain_chars: Option<&'a PlainChars>,
     parts: Option<(JoinedPairs<'a>, BakedParts<'a>)>,
-    added_nodes: Option<&'a [Node]>,
-    normalized_added_nodes: Option<&'a [Node]>,
+    added_nodes: Option<TrieView<'a>>,
+    normalized_added_nodes: Option<TrieView<'a>>,
     self_test: Option<SelfTest<'a>>,
 }
 
@@ -54,9 +56,11 @@ impl fmt::Debug for ImageView<'_> {
 
 /// An image that passed [`ImageView::validate`].
 ///
-/// 1. The node arrays are non-empty, and every child that a bitmap announces lies inside its array.
-/// 2. Every id in a node, in the byte ids and among the special ids is below the piece count (in the
-///    tries of added tokens: below their number), or [`NO_ID`] where the format allows it; piece offsets, types and scores are in range.
+/// 1. The node arrays are non-empty, and every child that a bitmap announces lies inside its array. Nothing is
+///    known about tails: walks check what they read there (see [`crate::trie`]).
+/// 2. Every id in a node and its leaf words, in the byte ids and among the special ids is below the piece count
+///    (in the tries of added tokens: below their number), or [`NO_ID`] where the format allows it; the pieces'
+///    texts, types and scores are in range, and there are as many path scores as pieces, or none.
 /// 3. Every unit of a rule table leads to another one of the table, every value into its texts.
 /// 4. The longest piece, symbol and rules are stated to have at most [`MAX_PIECE_BYTES`], which bounds
 ///    walks through crafted, cyclic tables.
@@ -184,6 +188,12 @@ impl<'a> Sections<'a> {
             .transpose()
     }
 
+    fn trie(&self, kind: SectionKind) -> Result<Option<TrieView<'a>>, FormatError> {
+        self.optional(kind)
+            .map(|section| TrieView::parse(section).map_err(|rule| bad(kind, 0, rule)))
+            .transpose()
+    }
+
     /// A rule table: both halves or neither.
     fn charsmap(
         &self,
@@ -276,15 +286,23 @@ impl<'a> ImageView<'a> {
             }
         };
         let pieces = PieceTable {
-            offsets: sections.required_slice(SectionKind::PieceOffsets)?,
+            index: sections.required_slice(SectionKind::PieceIndex)?,
             texts: sections.required(SectionKind::PieceTexts)?,
             scores: sections.required_slice(SectionKind::PieceScores)?,
-            types: sections.required(SectionKind::PieceTypes)?,
             named: sections.required_slice(SectionKind::NamedIds)?,
         };
-        sized(SectionKind::PieceTypes, pieces.types.len(), count)?;
         sized(SectionKind::PieceScores, pieces.scores.len(), count)?;
-        sized(SectionKind::PieceOffsets, pieces.offsets.len(), count + 1)?;
+        let entries_needed = count.div_ceil(PIECES_PER_ENTRY);
+        sized(
+            SectionKind::PieceIndex,
+            pieces.index.len().min(entries_needed),
+            entries_needed,
+        )?;
+        let path_scores = sections
+            .optional_slice::<f64>(SectionKind::PathScores)?
+            .map(|scores| sized(SectionKind::PathScores, scores.len(), count).map(|()| scores))
+            .transpose()?
+            .unwrap_or_default();
 
         let byte_ids = sections
             .optional_slice::<u32>(SectionKind::ByteIds)?
@@ -317,8 +335,13 @@ impl<'a> ImageView<'a> {
                 SectionKind::DenormalizerTexts,
                 metadata.max_denormalizer_rule_bytes.to_native(),
             )?,
-            symbol_nodes: sections.optional_slice(SectionKind::SymbolNodes)?,
-            nodes: sections.required_slice(SectionKind::Nodes)?,
+            path_scores,
+            symbol_nodes: sections.trie(SectionKind::SymbolNodes)?,
+            nodes: sections
+                .trie(SectionKind::Nodes)?
+                .ok_or(FormatError::MissingSection {
+                    kind: SectionKind::Nodes,
+                })?,
             pipeline: sections.pipeline(texts)?,
             post_processor: sections
                 .optional_slice(SectionKind::PostProcessor)?
@@ -333,8 +356,8 @@ impl<'a> ImageView<'a> {
                 })
                 .transpose()?,
             parts: sections.parts()?,
-            added_nodes: sections.optional_slice(SectionKind::AddedNodes)?,
-            normalized_added_nodes: sections.optional_slice(SectionKind::NormalizedAddedNodes)?,
+            added_nodes: sections.trie(SectionKind::AddedNodes)?,
+            normalized_added_nodes: sections.trie(SectionKind::NormalizedAddedNodes)?,
             self_test: sections
                 .optional_slice(SectionKind::SelfTest)?
                 .map(SelfTest::new),
@@ -396,16 +419,20 @@ impl<'a> ImageView<'a> {
     /// # Errors
     /// The first element that breaks a rule.
     pub fn validate(self) -> Result<ValidImage<'a>, FormatError> {
-        const PIECE_SECTIONS: [SectionKind; 4] = [
-            SectionKind::PieceOffsets,
+        const PIECE_SECTIONS: [SectionKind; 3] = [
+            SectionKind::PieceIndex,
             SectionKind::PieceScores,
-            SectionKind::PieceTypes,
             SectionKind::NamedIds,
         ];
         let count = self.pieces.len();
         self.pieces.validate().map_err(|(section, index, rule)| {
             bad(PIECE_SECTIONS[usize::from(section)], index, rule)
         })?;
+        // They are added as they are, in single precision too.
+        let is_score = |score: &f64| (*score as f32).is_finite();
+        if let Some(index) = self.path_scores.iter().position(|score| !is_score(score)) {
+            return Err(bad(SectionKind::PathScores, index, "scores must be finite"));
+        }
         if let Some(index) = self
             .byte_ids
             .and_then(|ids| ids.iter().position(|&id| id >= count && id != NO_ID))
@@ -452,7 +479,8 @@ impl<'a> ImageView<'a> {
         }
         validate_post_processor(self.post_processor, count)
             .map_err(|(index, rule)| bad(SectionKind::PostProcessor, index, rule))?;
-        for (nodes, ids, kind) in [
+        for (trie, ids, kind) in [
+            (Some(self.nodes), count, SectionKind::Nodes),
             (self.symbol_nodes, count, SectionKind::SymbolNodes),
             (self.added_nodes, added_count, SectionKind::AddedNodes),
             (
@@ -461,12 +489,11 @@ impl<'a> ImageView<'a> {
                 SectionKind::NormalizedAddedNodes,
             ),
         ] {
-            if let Some(nodes) = nodes {
-                validate_nodes(nodes, ids).map_err(|(index, rule)| bad(kind, index, rule))?;
+            if let Some(trie) = trie {
+                trie.validate(ids)
+                    .map_err(|(index, rule)| bad(kind, index, rule))?;
             }
         }
-        validate_nodes(self.nodes, count)
-            .map_err(|(index, rule)| bad(SectionKind::Nodes, index, rule))?;
         Ok(ValidImage(self))
     }
 
@@ -553,7 +580,7 @@ impl<'a> ImageView<'a> {
 
     /// The trie of user-defined symbols, if there are any.
     #[must_use]
-    pub fn symbol_nodes(&self) -> Option<&'a [Node]> {
+    pub fn symbol_nodes(&self) -> Option<TrieView<'a>> {
         self.symbol_nodes
     }
 
@@ -583,13 +610,13 @@ impl<'a> ImageView<'a> {
 
     /// The trie of the added tokens that are looked for in the text as it is.
     #[must_use]
-    pub fn added_nodes(&self) -> Option<&'a [Node]> {
+    pub fn added_nodes(&self) -> Option<TrieView<'a>> {
         self.added_nodes
     }
 
     /// The trie of the added tokens that are looked for in normalized text.
     #[must_use]
-    pub fn normalized_added_nodes(&self) -> Option<&'a [Node]> {
+    pub fn normalized_added_nodes(&self) -> Option<TrieView<'a>> {
         self.normalized_added_nodes
     }
 
@@ -601,7 +628,13 @@ impl<'a> ImageView<'a> {
 
     /// The trie of all pieces that take part in segmentation.
     #[must_use]
-    pub fn nodes(&self) -> &'a [Node] {
+    pub fn nodes(&self) -> TrieView<'a> {
         self.nodes
+    }
+
+    /// The path score of every piece, if some of them are not the model's scores; else empty.
+    #[must_use]
+    pub fn path_scores(&self) -> &'a [f64] {
+        self.path_scores
     }
 }

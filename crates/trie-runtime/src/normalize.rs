@@ -10,7 +10,7 @@ use trie_format::{CharsmapView, NormalizerFlags, ValidImage};
 
 use crate::origins::{Origins, Unnoted};
 use crate::plain::Plain;
-use crate::trie::Trie;
+use crate::trie::{Below, Trie};
 use crate::utf8::{is_cut, valid_len};
 
 const SPACE_SYMBOL_BYTES: [u8; 3] = PartKey::SPACE;
@@ -40,7 +40,7 @@ impl Progress {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Normalizer<'a> {
     charsmap: Option<CharsmapView<'a>>,
-    symbols: Option<Trie<'a>>,
+    symbols: Option<Trie<'a, Below>>,
     flags: NormalizerFlags,
     plain: Plain<'a>,
 }
@@ -258,7 +258,7 @@ impl<'a> Normalizer<'a> {
     }
 }
 
-fn longest_symbol(symbols: Trie<'_>, input: &[u8]) -> Option<usize> {
+fn longest_symbol(symbols: Trie<'_, Below>, input: &[u8]) -> Option<usize> {
     let mut matches = 0;
     let mut longest = None;
     symbols.prefixes(input, |len, _| {

@@ -3,6 +3,7 @@
 use trie_format::Reference;
 
 use crate::normalize::Normalizer;
+use crate::parts::{Found, Parts, Segmenter};
 use crate::segment::Window;
 use crate::sequence::{Ask, Sequence};
 use crate::sp::model::Model;
@@ -82,6 +83,62 @@ pub fn window_tokens(tokenizer: &Tokenizer, text: &[u8], cuts: &[usize]) -> (Vec
         Reference::SentencePiece023 => tokens::<Single>(tokenizer, text, cuts),
         _ => tokens::<Double>(tokenizer, text, cuts),
     }
+}
+
+/// The way part by part, with what it remembers from text to text.
+#[derive(Debug, Default)]
+pub struct PartByPart {
+    single: Segmenter<f32>,
+    double: Segmenter<f64>,
+}
+
+impl PartByPart {
+    /// The tokens of normalized `text`, which arrives in pieces that end at `cuts` (ascending); `None` if the image
+    /// has no parts.
+    pub fn tokens(
+        &mut self,
+        tokenizer: &Tokenizer,
+        text: &[u8],
+        cuts: &[usize],
+    ) -> Option<Vec<Token>> {
+        let parts = Parts::new(tokenizer.image().view())?;
+        Some(match tokenizer.image().view().metadata().reference.into() {
+            Reference::SentencePiece021 => tokens_of::<Mixed>(&mut self.single, &parts, text, cuts),
+            Reference::SentencePiece023 => {
+                tokens_of::<Single>(&mut self.single, &parts, text, cuts)
+            }
+            _ => tokens_of::<Double>(&mut self.double, &parts, text, cuts),
+        })
+    }
+}
+
+fn tokens_of<A: Arithmetic>(
+    segmenter: &mut Segmenter<A::Score>,
+    parts: &Parts<'_>,
+    text: &[u8],
+    cuts: &[usize],
+) -> Vec<Token> {
+    struct List {
+        tokens: Vec<Token>,
+        settled: usize,
+    }
+    impl Found for List {
+        fn token(&mut self, start: usize, end: usize, id: u32) {
+            let Self { tokens, settled } = self;
+            tokens.push((*settled + start, *settled + end, id));
+        }
+    }
+    let mut list = List {
+        tokens: Vec::new(),
+        settled: 0,
+    };
+    segmenter.begin(parts);
+    let ends = cuts.iter().map(|&cut| (cut.min(text.len()), false));
+    for (end, last) in ends.chain([(text.len(), true)]) {
+        let rest = text.get(list.settled..end.max(list.settled));
+        list.settled += segmenter.advance::<A>(parts, rest.unwrap_or_default(), last, &mut list);
+    }
+    list.tokens
 }
 
 /// What a stream under a SentencePiece reference has given out.

@@ -5,9 +5,9 @@
 //! right and a candidate must be strictly better, so that on a tie the earliest start wins. What differs
 //! between references is the arithmetic, in [`Arithmetic`].
 
-use trie_format::{NO_ID, Node, ValidImage};
+use trie_format::{NO_ID, ValidImage};
 
-use crate::trie::Trie;
+use crate::trie::{Piece, Trie};
 use crate::utf8::announced_len;
 
 /// The best path to a byte position.
@@ -57,8 +57,8 @@ pub(crate) trait Arithmetic {
     /// Whether [`Arithmetic::rebase`] does anything.
     const REBASES: bool = false;
 
-    /// A path's score extended by `node`'s piece.
-    fn extend(till_here: Self::Score, node: &Node) -> Self::Sum;
+    /// A path's score extended by `piece`.
+    fn extend(till_here: Self::Score, piece: Piece) -> Self::Sum;
 
     /// What is kept of a path's score extended by a piece whose path score is the same in single and in double
     /// precision.
@@ -127,8 +127,8 @@ impl Arithmetic for Single {
     }
 
     #[inline(always)]
-    fn extend(till_here: f32, node: &Node) -> f32 {
-        node.score + till_here
+    fn extend(till_here: f32, piece: Piece) -> f32 {
+        piece.score + till_here
     }
 
     #[inline(always)]
@@ -168,8 +168,8 @@ impl Arithmetic for Mixed {
     }
 
     #[inline(always)]
-    fn extend(till_here: f32, node: &Node) -> f64 {
-        node.score64 + f64::from(till_here)
+    fn extend(till_here: f32, piece: Piece) -> f64 {
+        piece.score64 + f64::from(till_here)
     }
 
     #[inline(always)]
@@ -203,8 +203,8 @@ impl Arithmetic for Double {
     }
 
     #[inline(always)]
-    fn extend(till_here: f64, node: &Node) -> f64 {
-        node.score64 + till_here
+    fn extend(till_here: f64, piece: Piece) -> f64 {
+        piece.score64 + till_here
     }
 
     #[inline(always)]
@@ -280,8 +280,8 @@ fn contribute<A: Arithmetic>(
     let till_here = ahead[0].score;
     let char_len = announced_len(text[start]).min(text.len() - start);
     let mut single = false;
-    trie.prefixes(&text[start..], |len, node| {
-        relax::<A>(&mut ahead[len], A::extend(till_here, node), len, node.id);
+    trie.prefixes(&text[start..], |len, piece| {
+        relax::<A>(&mut ahead[len], A::extend(till_here, piece), len, piece.id);
         single |= len == char_len;
     });
     if !single {

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use trie_format::{
-    IdMap, ImageView, NODE_LEN, NormalizerFlags, Preset, Reference, SECTION_REQUIRED, SectionKind,
+    IdMap, ImageView, NODE_LEN, NormalizerFlags, Preset, Reference, SECTION_REQUIRED, SectionEntry,
+    SectionKind,
 };
 use trie_runtime::Tokenizer;
 
@@ -39,13 +40,22 @@ struct Report {
     source: Source,
     compiler_version: String,
     sections: Vec<Section>,
+    /// Bytes of the sections that segmentation needs.
+    core_bytes: u64,
+    /// Bytes of the sections that only save time.
+    accelerator_bytes: u64,
 }
 
 #[derive(Serialize)]
 struct Trie {
+    /// Places where texts part, 64 bytes each.
     nodes: u32,
-    slots: usize,
-    bytes_per_node: f64,
+    /// Room for nodes, and for the leaves beside them.
+    slots: u32,
+    leaves: u32,
+    tails: u32,
+    tail_bytes: usize,
+    bytes_per_piece: f64,
     longest_piece_bytes: u32,
     longest_symbol_bytes: u32,
 }
@@ -85,6 +95,8 @@ struct Section {
     kind: &'static str,
     number: u32,
     required: bool,
+    /// Whether it only saves time.
+    accelerator: bool,
     offset: u64,
     bytes: u64,
     percent: f64,
@@ -151,12 +163,25 @@ impl Normalizer {
     }
 }
 
+/// Whether a section only saves time.
+fn is_accelerator(entry: &SectionEntry) -> bool {
+    SectionKind::from_number(entry.kind).is_some_and(SectionKind::is_accelerator)
+}
+
+/// Bytes of the sections that are accelerators, or of the others.
+fn bytes_of(view: &ImageView<'_>, accelerators: bool) -> u64 {
+    let entries = view.entries().iter();
+    let wanted = entries.filter(|entry| is_accelerator(entry) == accelerators);
+    wanted.map(|entry| entry.length).sum()
+}
+
 fn sections(view: &ImageView<'_>) -> Vec<Section> {
     let file_len = view.header().file_len;
-    let section = |entry: &trie_format::SectionEntry| Section {
+    let section = |entry: &SectionEntry| Section {
         kind: SectionKind::from_number(entry.kind).map_or("unknown", SectionKind::name),
         number: entry.kind,
         required: entry.flags & SECTION_REQUIRED != 0,
+        accelerator: is_accelerator(entry),
         offset: entry.offset,
         bytes: entry.length,
         percent: rounded(100.0 * ratio(entry.length, file_len)),
@@ -177,8 +202,9 @@ impl Report {
                 piece: String::from_utf8_lossy(tokenizer.piece(id).unwrap_or_default()).into(),
             })
         };
-        let nodes = meta.node_count.to_native();
-        let slots = view.nodes().len();
+        let trie = view.nodes();
+        let trie_bytes = (1 + trie.nodes().len()) * NODE_LEN + trie.tails().len();
+        let pieces = meta.piece_count.to_native();
         Self {
             image,
             format_version: format!("{}.{}", header.major, header.minor),
@@ -187,11 +213,14 @@ impl Report {
             reference: Reference::from(meta.reference).name(),
             preset: Preset::from(meta.preset).letter(),
             ids: IdMap::from(meta.id_map).name(),
-            pieces: meta.piece_count.to_native(),
+            pieces,
             trie: Trie {
-                nodes,
-                slots,
-                bytes_per_node: rounded(ratio((slots * NODE_LEN) as u64, nodes.into())),
+                nodes: meta.node_count.to_native(),
+                slots: trie.head().slots,
+                leaves: trie.head().leaves,
+                tails: trie.head().tails,
+                tail_bytes: trie.tails().len(),
+                bytes_per_piece: rounded(ratio(trie_bytes as u64, pieces.into())),
                 longest_piece_bytes: meta.max_piece_bytes.to_native(),
                 longest_symbol_bytes: meta.max_symbol_bytes.to_native(),
             },
@@ -220,12 +249,14 @@ impl Report {
             },
             compiler_version: text(&meta.compiler_version),
             sections: sections(view),
+            core_bytes: bytes_of(view, false),
+            accelerator_bytes: bytes_of(view, true),
         }
     }
 
     fn for_people(&self) -> String {
         let trie = &self.trie;
-        let full = 100.0 * ratio(trie.nodes.into(), trie.slots as u64);
+        let full = 100.0 * ratio(trie.nodes.into(), trie.slots.into());
         let mut lines: Vec<(&str, String)> = vec![
             (
                 "image",
@@ -259,8 +290,14 @@ impl Report {
             (
                 "trie",
                 format!(
-                    "{} nodes in {} slots ({full:.2} % full), {:.2} bytes per node",
-                    trie.nodes, trie.slots, trie.bytes_per_node
+                    "{} nodes in {} slots ({full:.2} % full), {} leaves, {} tails of {} bytes, \
+                     {:.2} bytes per piece",
+                    trie.nodes,
+                    trie.slots,
+                    trie.leaves,
+                    trie.tails,
+                    trie.tail_bytes,
+                    trie.bytes_per_piece
                 ),
             ),
         ];
@@ -324,6 +361,16 @@ impl Report {
                 section.bytes,
                 section.percent,
                 section.checksum
+            );
+        }
+        for (name, bytes) in [
+            ("core", self.core_bytes),
+            ("accelerators", self.accelerator_bytes),
+        ] {
+            let _ = writeln!(
+                text,
+                "{name:<46} {bytes:>10} {:>7.2}",
+                100.0 * ratio(bytes, self.bytes)
             );
         }
     }

@@ -53,6 +53,7 @@ mod semantics_hf;
 mod serving;
 mod sink;
 mod stream;
+mod tree;
 mod verify;
 mod whole;
 

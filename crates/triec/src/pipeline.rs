@@ -4,6 +4,8 @@ use serde::Serialize;
 use trie_format::pipeline::{AddedToken, SplitBehavior, Step, StepKind};
 use trie_format::{ImageView, PipelineView};
 
+use crate::tree::tree;
+
 /// Added tokens that are shown one by one.
 const FIRST: usize = 8;
 
@@ -97,11 +99,11 @@ fn join(parts: impl Iterator<Item = String>, between: &str) -> String {
 impl AddedTokens {
     fn new(view: &ImageView<'_>, pipeline: &PipelineView<'_>) -> Self {
         let tokens = pipeline.added_tokens();
-        // Ids in the tries are positions among the tokens; empty slots have none.
-        let is_normalized = |position: usize| {
-            let nodes = view.normalized_added_nodes().unwrap_or_default();
-            nodes.iter().any(|node| node.id as usize == position)
-        };
+        // Ids in the tries are positions among the tokens.
+        let normalized = view
+            .normalized_added_nodes()
+            .and_then(|trie| tree(trie, "trie of added tokens").ok())
+            .unwrap_or_default();
         let token = |(position, token): (usize, &AddedToken)| {
             let has = |flag| token.flags & flag != 0;
             Token {
@@ -111,7 +113,7 @@ impl AddedTokens {
                 single_word: has(AddedToken::SINGLE_WORD),
                 lstrip: has(AddedToken::LSTRIP),
                 rstrip: has(AddedToken::RSTRIP),
-                normalized: is_normalized(position),
+                normalized: normalized.has(position as u32),
             }
         };
         Self {

@@ -4,8 +4,11 @@
 //! are in bounds, but a crafted one may still have cycles and shared nodes.
 
 use trie_format::pipeline::StepKind;
-use trie_format::{IdMap, NO_ID, Node, PieceType, Reference, ValidImage};
+use trie_format::trie::{End, TrieView};
+use trie_format::{IdMap, NO_ID, PieceType, Reference, ValidImage};
 use trie_runtime::Tokenizer;
+
+use crate::tree::{Tree, tree};
 
 /// What a check finds out.
 pub(crate) type Finding = Result<String, String>;
@@ -22,49 +25,25 @@ fn is_segmenting(piece_type: Option<PieceType>) -> bool {
     matches!(piece_type, Some(PieceType::Normal | PieceType::UserDefined))
 }
 
-pub(crate) fn walk<'a>(nodes: &'a [Node], text: &[u8]) -> Option<&'a Node> {
-    text.iter()
-        .try_fold(nodes.first()?, |node, &byte| nodes.get(node.child(byte)?))
-}
-
-/// What is in a trie.
-pub(crate) struct Tree {
-    pub(crate) nodes: u64,
-    pub(crate) keys: u64,
-}
-
-/// Walks through `nodes`: they must be a tree, and every leaf must end a piece. `name` is for messages.
-pub(crate) fn tree(nodes: &[Node], name: &str) -> Result<Tree, String> {
-    let mut seen = vec![false; nodes.len()];
-    let mut pending = vec![0];
-    let mut reached = 0u64;
-    let mut keys = 0u64;
-    while let Some(index) = pending.pop() {
-        let (Some(node), Some(seen)) = (nodes.get(index), seen.get_mut(index)) else {
-            return Err(format!("{name} node {index} is not there"));
-        };
-        if std::mem::replace(seen, true) {
-            return Err(format!("{name} node {index} has two parents"));
+/// Every score that `tree` has beside an id is that piece's path score.
+pub(crate) fn same_scores(image: &ValidImage<'_>, tree: &Tree) -> Result<(), String> {
+    for &(id, score) in &tree.keys {
+        let path_score = image.path_scores().get(id as usize);
+        let expected = path_score.map(|&score| score as f32);
+        let expected = expected.or(image.pieces().score(id));
+        if score.is_some() && score != expected {
+            let name = shown(image.pieces().text(id));
+            return Err(format!("piece {id} {name} has another score in the trie"));
         }
-        reached += 1;
-        keys += u64::from(node.id != NO_ID);
-        if node.id == NO_ID && node.child_count() == 0 && index != 0 {
-            return Err(format!("{name} node {index} leads to no piece"));
-        }
-        pending.extend((0..=u8::MAX).filter_map(|byte| node.child(byte)));
     }
-    Ok(Tree {
-        nodes: reached,
-        keys,
-    })
+    Ok(())
 }
 
 /// The trie is a tree of as many nodes as the metadata says, and every leaf ends a piece.
 pub(crate) fn trie(image: &ValidImage<'_>, _: &Tokenizer) -> Finding {
-    let Tree {
-        nodes: reached,
-        keys,
-    } = tree(image.nodes(), "trie")?;
+    let tree = tree(image.nodes(), "trie")?;
+    same_scores(image, &tree)?;
+    let (reached, keys) = (tree.nodes, tree.keys.len() as u64);
     let stated = image.metadata().node_count.to_native();
     if reached != u64::from(stated) {
         return Err(format!(
@@ -95,18 +74,17 @@ pub(crate) fn pieces(image: &ValidImage<'_>, _: &Tokenizer) -> Finding {
         }
         let text = text.unwrap_or_default();
         let wrong = |what: &str| Err(format!("piece {id} {} {what}", shown(Some(text))));
-        match walk(image.nodes(), text) {
-            Some(node) if node.id == id => {
-                let same = pieces.score(id) == Some(node.score);
-                if piece_type == Some(PieceType::Normal) && !same {
-                    return wrong("has another score in the trie");
-                }
-            }
-            _ => return wrong("is not in the trie with its id"),
+        if image.nodes().find(text) != Some(id) {
+            return wrong("is not in the trie with its id");
+        }
+        let path_score = image.path_scores().get(id as usize).copied();
+        let same = path_score.is_none_or(|score| pieces.score(id) == Some(score as f32));
+        if piece_type == Some(PieceType::Normal) && !same {
+            return wrong("has another path score");
         }
         if piece_type == Some(PieceType::UserDefined) {
-            let symbol = image.symbol_nodes().and_then(|nodes| walk(nodes, text));
-            if symbol.is_none_or(|node| node.id != id) {
+            let symbol = image.symbol_nodes().and_then(|trie| trie.find(text));
+            if symbol != Some(id) {
                 return wrong("is not among the user-defined symbols");
             }
         }
@@ -235,11 +213,9 @@ pub(crate) fn plain_chars(image: &ValidImage<'_>, _: &Tokenizer) -> Finding {
         };
         let mut buffer = [0; 4];
         let bytes = character.encode_utf8(&mut buffer).as_bytes();
-        let meets = |nodes| {
-            (1..=bytes.len()).any(|len| {
-                walk(nodes, &bytes[..len])
-                    .is_some_and(|node| node.id != NO_ID || len == bytes.len())
-            })
+        let meets = |trie: TrieView<'_>| {
+            let mut found = false;
+            trie.walk(bytes, |_, _| found = true) != End::Off || found
         };
         if image.symbol_nodes().is_some_and(meets) {
             return wrong("a user-defined symbol begins with it");

@@ -6,10 +6,11 @@
 use std::collections::HashSet;
 
 use trie_format::pipeline::{AddedToken, Step, StepKind};
-use trie_format::{NO_ID, PieceType, PipelineView, ValidImage};
+use trie_format::{PieceType, PipelineView, ValidImage};
 use trie_runtime::Tokenizer;
 
-use crate::semantics::{Finding, Tree, shown, tree, walk};
+use crate::semantics::{Finding, same_scores, shown};
+use crate::tree::tree;
 
 /// The ids of added tokens that are looked for in normalized text. Their pieces have the normalized texts,
 /// which need not be those that the vocabulary has for these ids.
@@ -19,10 +20,9 @@ fn renamed(image: &ValidImage<'_>) -> HashSet<u32> {
         .map_or(&[][..], |pipeline| pipeline.added_tokens());
     let raw: HashSet<u32> = image
         .added_nodes()
-        .unwrap_or_default()
-        .iter()
-        .map(|node| node.id)
-        .collect();
+        .and_then(|trie| tree(trie, "trie of added tokens").ok())
+        .map(|tree| tree.keys.iter().map(|&(id, _)| id).collect())
+        .unwrap_or_default();
     let tokens = tokens.iter().zip(0u32..);
     let normalized = tokens.filter(|(_, position)| !raw.contains(position));
     normalized.map(|(token, _)| token.id).collect()
@@ -40,7 +40,9 @@ fn vocabulary<'a>(image: &ValidImage<'a>) -> impl Iterator<Item = (u32, &'a [u8]
 
 /// The trie is a tree of as many nodes as the metadata says, and every leaf ends a piece.
 pub(crate) fn trie(image: &ValidImage<'_>, _: &Tokenizer) -> Finding {
-    let Tree { nodes, keys } = tree(image.nodes(), "trie")?;
+    let tree = tree(image.nodes(), "trie")?;
+    same_scores(image, &tree)?;
+    let (nodes, keys) = (tree.nodes, tree.keys.len() as u64);
     let stated = image.metadata().node_count.to_native();
     if nodes != u64::from(stated) {
         return Err(format!(
@@ -64,17 +66,19 @@ pub(crate) fn pieces(image: &ValidImage<'_>, _: &Tokenizer) -> Finding {
     let mut lowest = f64::INFINITY;
     for (id, text) in vocabulary(image) {
         let wrong = |what: &str| Err(format!("piece {id} {} {what}", shown(Some(text))));
-        let Some(node) = walk(image.nodes(), text).filter(|node| node.id != NO_ID) else {
+        let Some(last) = image.nodes().find(text) else {
             return wrong("is not in the trie");
         };
-        if node.id < id || pieces.text(node.id) != Some(text) {
+        if last < id || pieces.text(last) != Some(text) {
             return wrong("is in the trie with the id of another");
         }
-        let same = pieces.score(node.id) == Some(node.score);
-        if !same || node.score64 as f32 != node.score {
-            return wrong("has another score in the trie");
+        let score = pieces.score(last).unwrap_or_default();
+        let path_score = image.path_scores().get(last as usize).copied();
+        let score64 = path_score.unwrap_or(score.into());
+        if score64 as f32 != score {
+            return wrong("has another path score");
         }
-        lowest = lowest.min(node.score64);
+        lowest = lowest.min(score64);
         longest = longest.max(text.len());
         found += 1;
     }
@@ -174,10 +178,10 @@ pub(crate) fn added_tokens(image: &ValidImage<'_>, tokenizer: &Tokenizer) -> Fin
         .map_or(&[][..], |pipeline| pipeline.added_tokens());
     let tries = [image.added_nodes(), image.normalized_added_nodes()];
     let mut keys = 0;
-    for nodes in tries.into_iter().flatten() {
-        keys += tree(nodes, "trie of added tokens")?.keys;
+    for trie in tries.into_iter().flatten() {
+        keys += tree(trie, "trie of added tokens")?.keys.len();
     }
-    if keys > tokens.len() as u64 {
+    if keys > tokens.len() {
         return Err(format!(
             "the tries hold {keys} added tokens, but there are {}",
             tokens.len()
@@ -193,9 +197,8 @@ pub(crate) fn added_tokens(image: &ValidImage<'_>, tokenizer: &Tokenizer) -> Fin
         if token.flags > 15 {
             return wrong("has unknown flags");
         }
-        let find = |nodes, text| walk(nodes, text).filter(|node| node.id != NO_ID);
-        let raw = tries[0].and_then(|nodes| find(nodes, text));
-        if raw.is_some_and(|node| node.id as usize == position) {
+        let [raw, normalized] = tries.map(|trie| trie.and_then(|trie| trie.find(text)));
+        if raw.is_some_and(|found| found as usize == position) {
             let is_special = token.flags & AddedToken::SPECIAL != 0;
             if is_special && tokenizer.piece_type(token.id) != Some(PieceType::Control) {
                 return wrong("is special, but its piece is not a control piece");
@@ -204,8 +207,7 @@ pub(crate) fn added_tokens(image: &ValidImage<'_>, tokenizer: &Tokenizer) -> Fin
             continue;
         }
         // A token that normalizes to nothing is never found; of equal ones the last is.
-        let node = tries[1].and_then(|nodes| find(nodes, text));
-        let is_found = node.is_some_and(|node| node.id as usize >= position);
+        let is_found = normalized.is_some_and(|found| found as usize >= position);
         if !(is_found || text.is_empty()) {
             return wrong("is in neither trie");
         }

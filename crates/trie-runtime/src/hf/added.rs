@@ -4,7 +4,7 @@
 use trie_format::PipelineView;
 use trie_format::pipeline::{AddedToken, CharClass, StepKind};
 
-use crate::trie::Trie;
+use crate::trie::{Below, Trie};
 
 /// A part of a text: an added token, or what is between two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl<'a> Classes<'a> {
 /// With `keep_special_text`, special tokens are not looked for.
 pub(crate) fn cut(
     text: &str,
-    trie: Option<Trie<'_>>,
+    trie: Option<Trie<'_, Below>>,
     tokens: &[AddedToken],
     classes: Classes<'_>,
     keep_special_text: bool,
@@ -60,8 +60,8 @@ pub(crate) fn cut(
         && at < text.len()
     {
         let mut longest = None;
-        trie.prefixes(&text.as_bytes()[at..], |len, node| {
-            longest = Some((len, node.id))
+        trie.prefixes(&text.as_bytes()[at..], |len, index| {
+            longest = Some((len, index));
         });
         let token = longest.and_then(|(len, index)| Some((len, tokens.get(index as usize)?)));
         let Some((len, token)) = token else {

@@ -45,7 +45,7 @@ use trie_format::pipeline::{CharClass, SplitBehavior, StepKind};
 use trie_format::{PipelineView, ValidImage};
 use trie_normalize::{stands_alone, str_of};
 
-use crate::trie::Trie;
+use crate::trie::{Below, Trie};
 use crate::utf8::valid_len;
 
 /// Finds seams under a pipeline.
@@ -53,8 +53,8 @@ use crate::utf8::valid_len;
 pub(super) struct Seams<'a> {
     image: ValidImage<'a>,
     pipeline: PipelineView<'a>,
-    raw: Option<Trie<'a>>,
-    normalized: Option<Trie<'a>>,
+    raw: Option<Trie<'a, Below>>,
+    normalized: Option<Trie<'a, Below>>,
 }
 
 impl<'a> Seams<'a> {
@@ -132,7 +132,8 @@ impl<'a> Seams<'a> {
     fn is_outside_tokens(&self, input: &[u8], at1: usize, at: usize, c2: char) -> bool {
         let mut buffer = [0; 4];
         let c2 = c2.encode_utf8(&mut buffer).as_bytes();
-        let enters = |trie: &Option<Trie<'_>>| trie.is_some_and(|trie| trie.goes_through(c2));
+        let enters =
+            |trie: &Option<Trie<'_, Below>>| trie.is_some_and(|trie| trie.goes_through(c2));
         !enters(&self.raw)
             && !enters(&self.normalized)
             && self.raw.is_none_or(|trie| {
@@ -167,7 +168,7 @@ fn is_kept(behavior: Option<SplitBehavior>, first: bool, second: bool) -> bool {
 }
 
 /// Whether a walk from some byte of `text` reaches its end.
-fn reaches_end(trie: Trie<'_>, text: &[u8]) -> bool {
+fn reaches_end(trie: Trie<'_, Below>, text: &[u8]) -> bool {
     let first = text.len().saturating_sub(trie.max_bytes());
     (first..text.len()).any(|start| trie.goes_through(&text[start..]))
 }

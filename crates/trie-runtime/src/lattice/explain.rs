@@ -221,8 +221,8 @@ where
         };
         let at = pieces.len();
         let mut single = false;
-        trie.prefixes(&text[start..], |len, node| {
-            pieces.push(piece(len, Some(node.id), A::extend(A::ZERO, node)));
+        trie.prefixes(&text[start..], |len, found| {
+            pieces.push(piece(len, Some(found.id), A::extend(A::ZERO, found)));
             single |= len == char_len;
         });
         if !single {

@@ -7,10 +7,10 @@
 
 use std::ops::{Add, Range};
 
-use trie_format::{ArchivedReference, NO_ID, Node as TrieNode, PieceType, ValidImage};
+use trie_format::{ArchivedReference, NO_ID, PieceType, ValidImage};
 
 use super::LatticeError;
-use crate::trie::Trie;
+use crate::trie::{Piece, Trie};
 use crate::utf8::announced_len;
 
 /// Most nodes of a lattice: some 12 million characters with an ordinary vocabulary. The reference has no
@@ -23,20 +23,20 @@ pub(crate) trait Score: Copy + PartialOrd + Add<Output = Self> + Into<f64> {
     const ZERO: Self;
 
     /// A normal piece's score.
-    fn of(node: &TrieNode) -> Self;
+    fn of(piece: Piece) -> Self;
 
     /// An unknown character's score.
     fn unknown(image: &ValidImage<'_>) -> Self;
 
-    /// A user-defined piece's score, if it is not [`Score::of`] its node.
+    /// A user-defined piece's score, if it is not [`Score::of`] it.
     fn user_defined(rule: UserDefined, characters: usize) -> Option<Self>;
 }
 
 impl Score for f32 {
     const ZERO: Self = 0.0;
 
-    fn of(node: &TrieNode) -> Self {
-        node.score
+    fn of(piece: Piece) -> Self {
+        piece.score
     }
 
     fn unknown(image: &ValidImage<'_>) -> Self {
@@ -57,8 +57,8 @@ impl Score for f32 {
 impl Score for f64 {
     const ZERO: Self = 0.0;
 
-    fn of(node: &TrieNode) -> Self {
-        node.score64
+    fn of(piece: Piece) -> Self {
+        piece.score64
     }
 
     fn unknown(image: &ValidImage<'_>) -> Self {
@@ -163,11 +163,11 @@ impl<S: Score> Lattice<S> {
             let start = offsets[begin as usize] as usize;
             let mut end = begin;
             let mut has_single = false;
-            trie.prefixes(&text[start..], |len, node| {
+            trie.prefixes(&text[start..], |len, piece| {
                 while (offsets[end as usize] as usize) < start + len {
                     end += 1;
                 }
-                let score = match pieces.piece_type(node.id) {
+                let score = match pieces.piece_type(piece.id) {
                     Some(PieceType::UserDefined) => {
                         let rule = *user_defined.get_or_insert_with(|| UserDefined::new(image));
                         S::user_defined(rule, (end - begin) as usize)
@@ -178,8 +178,8 @@ impl<S: Score> Lattice<S> {
                 nodes.push(Node {
                     begin,
                     end,
-                    id: node.id,
-                    score: score.unwrap_or_else(|| S::of(node)),
+                    id: piece.id,
+                    score: score.unwrap_or_else(|| S::of(piece)),
                 });
             });
             if !has_single {

@@ -5,6 +5,8 @@
 
 use trie_format::parts::PartKey;
 
+use crate::simd::prefetch;
+
 /// An answer with more tokens is not remembered.
 pub(super) const MAX_TOKENS: usize = 4;
 
@@ -97,6 +99,14 @@ impl Memo {
         if self.owner != *owner {
             self.owner = *owner;
             self.sets.fill([Entry::EMPTY; 2]);
+        }
+    }
+
+    /// Has the processor fetch where an entry with this hash would be.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, hash: u64) {
+        if let Some(set) = self.sets.get((hash >> (64 - SET_BITS)) as usize) {
+            prefetch(set);
         }
     }
 

@@ -8,7 +8,7 @@ use trie_format::NO_ID;
 
 use super::memo::Answer;
 use super::table::Parts;
-use super::{Found, Segmenter, word};
+use super::{Found, Segmenter, answer};
 use crate::utf8::announced_len;
 use crate::viterbi::{Arithmetic, Kept};
 
@@ -83,7 +83,7 @@ impl<Score: Kept> Segmenter<Score> {
                 std::mem::swap(cell, &mut token);
             }
         }
-        let limit = word::limit::<A>(margin, chars, self.sum);
+        let limit = answer::limit::<A>(margin, chars, self.sum);
         self.sum = last.sum;
         let mut answer = answer;
         if let Some(answer) = answer.as_deref_mut() {
@@ -127,12 +127,12 @@ fn fill<A: Arithmetic>(
         let till_here = first.sum;
         let char_len = announced_len(byte).min(rest.len());
         let mut single = false;
-        parts.trie.prefixes(rest, |len, node| {
+        parts.trie.prefixes(rest, |len, piece| {
             single |= len == char_len;
             if let Some(cell) = ahead.get_mut(len) {
-                let is_single = node.score64 == f64::from(node.score);
-                let score = if is_single { node.score } else { f32::NAN };
-                relax::<A>(cell, A::extend(till_here, node), len, node.id, score);
+                let is_single = piece.score64 == f64::from(piece.score);
+                let score = if is_single { piece.score } else { f32::NAN };
+                relax::<A>(cell, A::extend(till_here, piece), len, piece.id, score);
             }
         });
         if !single && let Some(cell) = ahead.get_mut(char_len) {

@@ -3,9 +3,23 @@
 use trie_format::parts::{BakedPart, MAX_KEY_BYTES, PartKey};
 use trie_format::{BakedParts, JoinedPairs, ValidImage};
 
+use crate::simd::prefetch;
 use crate::trie::Trie;
 use crate::utf8::announced_len;
 use crate::viterbi::UnkScore;
+
+/// The bytes of a character, as a little-endian number, and how many they are.
+pub(super) type Character = (u32, usize);
+
+/// Text between two places where every segmentation has a boundary, and none inside that is known.
+pub(super) struct Part {
+    /// Where it ends.
+    pub(super) end: usize,
+    /// Its key, if it is short enough to have one.
+    pub(super) key: Option<PartKey>,
+    /// The character that follows.
+    pub(super) next: Option<Character>,
+}
 
 /// The pieces of an image that has parts. Made anew for each call, in constant time.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +65,22 @@ impl<'a> Parts<'a> {
         self.pairs.magnitude()
     }
 
+    /// Whether two neighbouring characters, as [`character`] gives them, may be joined.
+    #[inline(always)]
+    pub(super) fn may_join(&self, first: u32, second: u32) -> bool {
+        self.pairs.may_join(first, second)
+    }
+
+    /// Has the processor fetch where a baked part with this hash would most likely be.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, hash: u64) {
+        let buckets = self.baked.buckets();
+        let [place, _] = BakedParts::places(hash, buckets.len());
+        if let Some(bucket) = buckets.get(place) {
+            prefetch(bucket);
+        }
+    }
+
     /// The baked part with this key.
     #[inline(always)]
     pub(super) fn find(&self, key: &PartKey, hash: u64) -> Option<&'a BakedPart> {
@@ -76,30 +106,52 @@ impl<'a> Parts<'a> {
         at_end()
     }
 
-    /// The part that begins at `at`: its end, and its key if it is short enough to have one; `None` if it may be longer
-    /// than `text` goes, which is not the `last`.
+    /// The part that begins at `at`, with the character `first` if that is known; `None` at the end of `text`, and if
+    /// the part may be longer than `text` goes, which is not the `last`.
     #[inline(always)]
     pub(super) fn part(
         &self,
         text: &[u8],
         at: usize,
+        first: Option<Character>,
         last: bool,
-    ) -> Option<(usize, Option<PartKey>)> {
-        let (first, len) = character(text, at).or_else(|| last.then_some((0, 0)))?;
-        let second = character(text, at + len);
+    ) -> Option<Part> {
+        let Some((first, len)) = first.or_else(|| character(text, at)) else {
+            // Less than a character, at most.
+            let end = text.len();
+            return (last && at < end).then(|| Part {
+                end,
+                key: key(text, at, end),
+                next: None,
+            });
+        };
+        let mut end = at + len;
+        let mut before = first;
+        let next = loop {
+            let Some((next, len)) = character(text, end) else {
+                if !last {
+                    return None;
+                }
+                end = text.len();
+                break None;
+            };
+            if !self.pairs.may_join(before, next) {
+                break Some((next, len));
+            }
+            before = next;
+            end += len;
+        };
         // Half of the parts of Chinese text are one character.
-        if let Some((second, _)) = second
-            && first != Self::SPACE
-            && !self.pairs.may_join(first, second)
-        {
-            return Some((at + len, Some(PartKey::of_character(first, len))));
-        }
-        let end = self.end(text, at + len, last)?;
-        Some((end, key(text, at, end)))
+        let key = if end == at + len && first != Self::SPACE {
+            Some(PartKey::of_character(first, len))
+        } else {
+            key(text, at, end)
+        };
+        Some(Part { end, key, next })
     }
 
     /// U+2581.
-    const SPACE: u32 =
+    pub(super) const SPACE: u32 =
         u32::from_le_bytes([PartKey::SPACE[0], PartKey::SPACE[1], PartKey::SPACE[2], 0]);
 
     /// Where the last whole character of `text` begins; 0 if there is none.
@@ -132,14 +184,13 @@ fn key(text: &[u8], at: usize, end: usize) -> Option<PartKey> {
 }
 
 /// Whether the byte at `at` goes on a character.
-fn is_inside(text: &[u8], at: usize) -> bool {
+pub(super) fn is_inside(text: &[u8], at: usize) -> bool {
     text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80)
 }
 
-/// The bytes of the character at `at`, as a little-endian number, and how many they are; `None` if it does not end
-/// inside `text`.
+/// The character at `at`; `None` if it does not end inside `text`.
 #[inline(always)]
-fn character(text: &[u8], at: usize) -> Option<(u32, usize)> {
+pub(super) fn character(text: &[u8], at: usize) -> Option<Character> {
     let rest = text.get(at..)?;
     let len = announced_len(*rest.first()?);
     match rest.first_chunk() {

@@ -127,7 +127,8 @@ impl Fuse {
         source: Source<'_>,
         sink: &mut impl Sink,
     ) {
-        if let Some(run) = self.run.take() {
+        if let Some(run) = self.run {
+            self.run = None;
             sink.token(source, unknown.unk, run, run);
         }
     }
