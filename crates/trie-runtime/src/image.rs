@@ -146,7 +146,8 @@ impl Image {
             mapping.populate();
         }
         // SAFETY: that the file does not change is the caller's promise.
-        let map = unsafe { mapping.map(&source.file) }.map_err(|e| read_error(path, e))?;
+        let map = unsafe { mapping.map(&source.file) }
+            .map_err(|error| not_mapped(Backing::Mapped, source.len, &error))?;
         let held = Held::of(map, source.len, Backing::Mapped, source.time, start)
             .ok_or_else(|| read_error(path, std::io::ErrorKind::UnexpectedEof.into()))?;
         // SAFETY: the caller vouches for a verified image.
@@ -238,7 +239,8 @@ impl Image {
             mapping.populate();
         }
         // SAFETY: the seals keep everybody from changing the file.
-        let map = unsafe { mapping.map(file) }.map_err(|error| read_error(name, error))?;
+        let map =
+            unsafe { mapping.map(file) }.map_err(|error| not_mapped(Backing::Sealed, 0, &error))?;
         // A file of huge pages is longer than its image.
         let len = crate::source::stated_len(&map)
             .and_then(|len| usize::try_from(len).ok())
@@ -378,6 +380,16 @@ impl Held {
                 ..LoadTimes::default()
             },
         })
+    }
+}
+
+/// Why a file could not be mapped.
+fn not_mapped(backing: Backing, len: usize, error: &std::io::Error) -> LoadError {
+    let reason = error.to_string();
+    LoadError::Memory {
+        backing,
+        len,
+        reason,
     }
 }
 

@@ -105,21 +105,28 @@ fn without_proc_only_the_report_says_less() {
     );
 }
 
+/// Runs `triec encode` with `arguments` in so many KiB of address space.
+fn in_space(kib: u64, arguments: &str) -> Output {
+    let binary = binary();
+    shell(&format!(
+        "ulimit -v {kib}; exec {binary} encode {arguments} 'Hello World!'"
+    ))
+}
+
 /// From too little for the image to more than enough.
 #[test]
 fn too_little_address_space_is_an_error_and_no_crash() {
     let folder = Folder::new();
     let image = real(&folder);
-    let size = |path: &str| std::fs::metadata(path).unwrap().len() >> 10;
-    let (executable, len) = (size(binary()), size(&image));
+    let len = std::fs::metadata(&image).unwrap().len() >> 10;
+    // What the program takes without any image but its own.
+    let enough = |kib: &u64| in_space(*kib, "").status.success();
+    let base = (0..).step_by(1 << 10).find(enough).unwrap();
     for load in ["map", "copy", "thp"] {
         let mut outcomes = Vec::new();
         for percent in [50, 90, 150, 400] {
-            let kib = executable + (16 << 10) + len * percent / 100;
-            let output = shell(&format!(
-                "ulimit -v {kib}; exec {} encode --image {image} --load {load} 'Hello World!'",
-                binary()
-            ));
+            let arguments = format!("--image {image} --load {load}");
+            let output = in_space(base + len * percent / 100, &arguments);
             let error = String::from_utf8_lossy(&output.stderr);
             let code = output
                 .status
