@@ -9,7 +9,9 @@
 use std::path::PathBuf;
 
 use trie_compiler::{HuggingFacePreset, Options, Pair, with_self_test};
-use trie_format::{FORMAT_MAJOR, FORMAT_MINOR, HEADER_LEN, Header, SECTION_REQUIRED, SectionEntry};
+use trie_format::{
+    FORMAT_MAJOR, FORMAT_MINOR, HEADER_LEN, Header, SECTION_REQUIRED, SectionEntry, SectionKind,
+};
 use trie_runtime::{Image, LoadError, LoadOptions, Reference, Tokenizer};
 use trie_tests::images::{Aligned, reseal, section_table};
 use trie_tests::{compile_file, data_dir, model_path, rows};
@@ -125,7 +127,7 @@ fn with_unknown_section(image: &[u8], flags: u32) -> Vec<u8> {
     let table = section_table(&image);
     let at = table
         .iter()
-        .position(|entry| entry.kind == 25)
+        .position(|entry| entry.kind == SectionKind::SelfTest.number())
         .expect("a self-test");
     let entry = SectionEntry {
         kind: 4000,

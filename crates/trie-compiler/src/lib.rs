@@ -31,6 +31,7 @@
 pub mod build;
 mod charsmap;
 mod error;
+mod first;
 mod hf;
 mod model;
 mod output;

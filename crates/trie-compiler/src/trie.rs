@@ -270,10 +270,7 @@ impl<'k, 'a> Draft<'k, 'a> {
             start.copy_from_slice(skipped);
             let label = u16::from(text[begin - 1]);
             let entry = |id_first| {
-                let skip = Skip {
-                    len: skipped.len(),
-                    id_first,
-                };
+                let skip = Skip::new(skipped.len(), id_first);
                 u16::from(skip.number()) << 8 | label
             };
             let found = match (passed, key) {

@@ -12,6 +12,7 @@ use trie_format::{
 
 use crate::charsmap::Charsmap;
 use crate::error::CompileError;
+use crate::first::first_chars;
 use crate::hf::steps::Sections;
 use crate::model::Normalizer;
 use crate::parts::PartTables;
@@ -101,6 +102,10 @@ pub(crate) fn image(parts: &Parts<'_>) -> Result<Vec<u8>, CompileError> {
         sections.push(Section::new(SectionKind::JoinedPairs, pairs));
         let baked: &[u8] = bytemuck::cast_slice(&tables.baked);
         sections.push(Section::new(SectionKind::BakedParts, baked));
+    }
+    if parts.parts.is_some() {
+        let first = first_chars(parts.trie.view());
+        sections.push(Section::new(SectionKind::FirstChars, first));
     }
     if let Some(symbols) = parts.symbols {
         push_nodes(&mut sections, SectionKind::SymbolNodes, symbols);

@@ -28,6 +28,7 @@ compile_error!(
 pub mod charsmap;
 mod checksum;
 mod error;
+mod first;
 mod header;
 mod metadata;
 mod node;
@@ -43,6 +44,7 @@ mod view;
 pub use charsmap::{CharsmapError, CharsmapView, MAX_RULE_MATCHES};
 pub use checksum::{ChecksumStream, checksum, image_id};
 pub use error::FormatError;
+pub use first::{FIRST_INDEX_LEN, First, FirstChars};
 pub use header::{
     ENDIAN_MARK, FORMAT_MAJOR, FORMAT_MINOR, HEADER_LEN, Header, MAGIC, MAX_SECTIONS, SectionEntry,
     const_check_header,

@@ -50,45 +50,73 @@ pub struct Node {
 
 const _: () = assert!(size_of::<Node>() == NODE_LEN && align_of::<Node>() == NODE_LEN);
 
-/// What stands between a node's label and its children.
+/// What stands between a node's label and its children: how many bytes of [`Node::skip`], and whether the node's piece
+/// ends before them, at the label. A number: the upper byte of [`Node::entry`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Skip {
-    /// One or two bytes of [`Node::skip`].
-    pub len: usize,
-    /// Whether the node's piece ends before them, at the label.
-    pub id_first: bool,
-}
+pub struct Skip(u8);
 
 impl Skip {
-    /// The upper byte of [`Node::entry`].
+    /// Nothing stands there.
+    pub const NONE: Self = Self(0);
+
+    /// The greatest number.
+    const MAX: u8 = 4;
+
+    /// `len` bytes, of which there are one or two.
     #[must_use]
-    pub fn number(self) -> u8 {
-        self.len as u8 + if self.id_first { 0 } else { 2 }
+    pub const fn new(len: usize, id_first: bool) -> Self {
+        Self(if len > 1 { 2 } else { 1 } + if id_first { 0 } else { 2 })
     }
 
-    /// What `number` means, if it is one.
+    /// The upper byte of [`Node::entry`].
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+
+    /// Whether nothing stands there.
     #[inline(always)]
     #[must_use]
-    pub fn from_number(number: u8) -> Option<Self> {
-        let len = match number {
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Number of bytes.
+    #[inline(always)]
+    #[must_use]
+    pub const fn len(self) -> usize {
+        match self.0 {
+            0 => 0,
             1 | 3 => 1,
-            2 | 4 => 2,
-            _ => return None,
-        };
-        Some(Self {
-            len,
-            id_first: number < 3,
-        })
+            _ => 2,
+        }
+    }
+
+    /// Whether `two` begin with the bytes, which `skipped` begin with.
+    #[inline(always)]
+    #[must_use]
+    pub const fn is_met(self, skipped: [u8; 2], two: [u8; 2]) -> bool {
+        let difference = u16::from_le_bytes(skipped) ^ u16::from_le_bytes(two);
+        match self.0 {
+            0 => true,
+            1 | 3 => difference as u8 == 0,
+            _ => difference == 0,
+        }
+    }
+
+    /// Whether the node's piece ends before them.
+    #[inline(always)]
+    #[must_use]
+    pub const fn id_first(self) -> bool {
+        self.0 < 3
     }
 }
 
 /// How a slot is a node's child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Child {
-    /// It is a node, and nothing stands between.
-    Node,
-    /// It is a node behind some bytes.
-    Skipping(Skip),
+    /// It is a node, behind what it skips.
+    Node(Skip),
     /// The slot's leaf word counts.
     Leaf(u32),
 }
@@ -120,18 +148,24 @@ impl Node {
             .then(|| self.base as usize + usize::from(byte))
     }
 
+    /// What the node skips, if it is anybody's child by label.
+    #[inline(always)]
+    #[must_use]
+    pub fn skip_number(&self) -> Skip {
+        match (self.entry >> 8) as u8 {
+            number @ ..=Skip::MAX => Skip(number),
+            _ => Skip::NONE,
+        }
+    }
+
     /// What the slot is for a child by `byte` that is in it.
     #[inline(always)]
     #[must_use]
     pub fn as_child(&self, byte: u8) -> Child {
-        let difference = self.entry.wrapping_sub(u16::from(byte));
-        if difference == 0 {
-            return Child::Node;
-        }
-        if difference as u8 == 0
-            && let Some(skip) = Skip::from_number((difference >> 8) as u8)
-        {
-            return Child::Skipping(skip);
+        // The number, and above it a zero if the label is the byte.
+        let number = self.entry.wrapping_sub(u16::from(byte)).rotate_right(8);
+        if number <= u16::from(Skip::MAX) {
+            return Child::Node(Skip(number as u8));
         }
         Child::Leaf(self.leaves[usize::from(byte & 3)])
     }
@@ -248,14 +282,15 @@ mod tests {
             leaves: [10, 11, 12, 13],
             ..Node::EMPTY
         };
-        assert_eq!(slot.as_child(7), Child::Node);
+        assert_eq!(slot.as_child(7), Child::Node(Skip::NONE));
         assert_eq!(slot.as_child(6), Child::Leaf(12));
         assert_eq!(slot.as_child(8), Child::Leaf(10));
         for number in 1..=4 {
             slot.entry = u16::from(number) << 8 | 7;
-            let skip = Skip::from_number(number).expect("a number");
+            let skip = slot.skip_number();
             assert_eq!(skip.number(), number);
-            assert_eq!(slot.as_child(7), Child::Skipping(skip));
+            assert_eq!(Skip::new(skip.len(), skip.id_first()), skip);
+            assert_eq!(slot.as_child(7), Child::Node(skip));
             assert_eq!(slot.as_child(5), Child::Leaf(11));
         }
         slot.entry = DETACHED;

@@ -92,8 +92,10 @@ section_kinds! {
     JoinedPairs = 23, "joined-pairs";
     /// Parts of text whose best segmentation is one piece. Present with the joined pairs.
     BakedParts = 24, "baked-parts";
+    /// Where a walk through the pieces' trie is behind its first character: see [`crate::FirstChars`].
+    FirstChars = 25, "first-chars";
     /// Texts and their ids, for a reader to try itself on: see [`crate::SelfTest`]. Not required.
-    SelfTest = 25, "self-test";
+    SelfTest = 26, "self-test";
 }
 
 impl SectionKind {
@@ -102,7 +104,7 @@ impl SectionKind {
     pub const fn is_accelerator(self) -> bool {
         matches!(
             self,
-            Self::PlainChars | Self::JoinedPairs | Self::BakedParts
+            Self::PlainChars | Self::JoinedPairs | Self::BakedParts | Self::FirstChars
         )
     }
 }

@@ -194,8 +194,7 @@ impl<'a> TrieView<'a> {
             id_first,
         };
         Some(match node.as_child(byte) {
-            Child::Node => of_node(0, true),
-            Child::Skipping(skip) => of_node(skip.len, skip.id_first),
+            Child::Node(skip) => of_node(skip.len(), skip.id_first()),
             Child::Leaf(word) if word < TAIL => Edge::Leaf(word),
             Child::Leaf(word) => Edge::Tail((word - TAIL) as usize),
         })

@@ -6,6 +6,7 @@ use bytemuck::Pod;
 
 use crate::charsmap::CharsmapView;
 use crate::error::FormatError;
+use crate::first::FirstChars;
 use crate::header::{Header, SectionEntry};
 use crate::metadata::{ArchivedMetadata, ArchivedReference, MAX_METADATA, NO_ID, TextRange};
 use crate::node::MAX_PIECE_BYTES;
@@ -38,6 +39,7 @@ pub struct ImageView<'a> {
     post_processor: &'a [Step],
     plain_chars: Option<&'a PlainChars>,
     parts: Option<(JoinedPairs<'a>, BakedParts<'a>)>,
+    first_chars: Option<FirstChars<'a>>,
     added_nodes: Option<TrieView<'a>>,
     normalized_added_nodes: Option<TrieView<'a>>,
     self_test: Option<SelfTest<'a>>,
@@ -356,6 +358,13 @@ impl<'a> ImageView<'a> {
                 })
                 .transpose()?,
             parts: sections.parts()?,
+            first_chars: sections
+                .optional(SectionKind::FirstChars)
+                .map(|section| {
+                    let rule = "behind 2,048 bytes there must be whole blocks of 256";
+                    FirstChars::parse(section).ok_or_else(|| bad(SectionKind::FirstChars, 0, rule))
+                })
+                .transpose()?,
             added_nodes: sections.trie(SectionKind::AddedNodes)?,
             normalized_added_nodes: sections.trie(SectionKind::NormalizedAddedNodes)?,
             self_test: sections
@@ -606,6 +615,12 @@ impl<'a> ImageView<'a> {
     #[must_use]
     pub fn parts(&self) -> Option<(JoinedPairs<'a>, BakedParts<'a>)> {
         self.parts
+    }
+
+    /// Where a walk through [`ImageView::nodes`] is behind its first character, if the image says.
+    #[must_use]
+    pub fn first_chars(&self) -> Option<FirstChars<'a>> {
+        self.first_chars
     }
 
     /// The trie of the added tokens that are looked for in the text as it is.

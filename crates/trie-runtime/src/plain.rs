@@ -3,6 +3,7 @@
 use trie_format::{PlainChars, ValidImage};
 
 use crate::simd::not_graphic;
+use crate::utf8::place;
 
 /// The characters that the compiler has found to stay as they are ("Plain characters" in `FORMAT.md`); of an
 /// image that does not say, none.
@@ -85,7 +86,7 @@ impl<'a> Plain<'a> {
         // Where the last character begins, of which it is not known yet what follows.
         let mut last = 0;
         loop {
-            // Letters beyond ASCII, of one script and so of one length, are the most of this.
+            // Letters beyond ASCII, of one script and so of one length, are the most of this. Surrogates are not plain.
             while let Some(rest) = text.get(len..)
                 && let Some(four) = rest.first_chunk()
                 && let Some((block, bit, char_len)) = place(u32::from_le_bytes(*four))
@@ -138,24 +139,8 @@ fn character(text: &[u8]) -> Option<(u16, usize)> {
         // Zeros go on no character.
         None => (text.iter().rev()).fold(0, |bytes, &byte| bytes << 8 | u32::from(byte)),
     };
-    let (block, bit, len) = place(bytes)?;
+    let (block, bit, len) = place(bytes).filter(|&(block, ..)| block & 0x3e0 != 0x360)?;
     Some(((block << 6) as u16 | (bit & 0x3f) as u16, len))
-}
-
-/// The character of two or three bytes that four bytes, as a little-endian number, begin with: its code point without
-/// the last six bits, those and others above them, its length in bytes.
-#[inline(always)]
-fn place(bytes: u32) -> Option<(usize, u32, usize)> {
-    if bytes & 0xc0e0 == 0x80c0 {
-        let block = bytes & 0x1f;
-        (block >= 2).then_some((block as usize, bytes >> 8 & 0xff, 2))
-    } else if bytes & 0xc0_c0f0 == 0x80_80e0 {
-        let block = (bytes & 0x0f) << 6 | bytes >> 8 & 0x3f;
-        // Neither an overlong form nor a surrogate.
-        (block >= 32 && block & 0x3e0 != 0x360).then_some((block as usize, bytes >> 16 & 0xff, 3))
-    } else {
-        None
-    }
 }
 
 #[cfg(test)]

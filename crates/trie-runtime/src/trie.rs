@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 use trie_format::trie::{End, StepKind, TrieView, met};
-use trie_format::{Child, NO_ID, Node, TAIL, ValidImage};
+use trie_format::{Child, First, NO_ID, Node, Skip, TAIL, ValidImage};
 
 /// A piece that a walk has come to.
 #[derive(Debug, Clone, Copy)]
@@ -110,6 +110,46 @@ impl<'a> Trie<'a> {
             max_bytes: image.metadata().max_piece_bytes.to_native() as usize,
         }
     }
+
+    /// The piece with this id, if it is one.
+    #[inline(always)]
+    pub(crate) fn piece(&self, id: u32) -> Option<Piece> {
+        self.ids.of_id(id)
+    }
+
+    /// Like [`Trie::prefixes`], from what `first` says of the first character of `input`, which is `char_len` bytes
+    /// long, on; returns whether that character is a piece.
+    #[inline(always)]
+    pub(crate) fn prefixes_behind(
+        &self,
+        first: First,
+        char_len: usize,
+        input: &[u8],
+        mut found: impl FnMut(usize, Piece),
+    ) -> bool {
+        let mut single = false;
+        match first {
+            First::Nothing => {}
+            First::Leaf(id) => {
+                if let Some(piece) = self.ids.of_id(id) {
+                    found(char_len, piece);
+                    single = true;
+                }
+            }
+            First::Node(slot) => {
+                let Some(node) = self.view.nodes().get(slot) else {
+                    return false;
+                };
+                single = node.id != NO_ID;
+                self.prefixes_from(node, node.skip_number(), input, char_len, &mut found);
+            }
+            First::Walk => self.prefixes(input, |len, piece| {
+                single |= len == char_len;
+                found(len, piece);
+            }),
+        }
+        single
+    }
 }
 
 impl<'a> Trie<'a, Below> {
@@ -150,12 +190,42 @@ impl<I: Ids> Trie<'_, I> {
     /// line, or in a tail. The tests hold it to [`TrieView::walk`].
     #[inline(always)]
     pub(crate) fn prefixes(&self, input: &[u8], mut found: impl FnMut(usize, I::Found)) {
-        let window = &input[..input.len().min(self.max_bytes)];
-        let nodes = self.view.nodes();
         // SAFETY: the array is not empty.
-        let mut node = unsafe { nodes.get_unchecked(0) };
-        let mut at = 0;
-        while let Some(&byte) = window.get(at) {
+        let root = unsafe { self.view.nodes().get_unchecked(0) };
+        self.prefixes_from(root, Skip::NONE, input, 0, &mut found);
+    }
+
+    /// [`Trie::prefixes`] from `node` on, whose label is the last of the first `at` bytes of `input`; `skip` is the number
+    /// of what stands between the label and the node's children.
+    #[inline(always)]
+    fn prefixes_from<'n>(
+        &'n self,
+        mut node: &'n Node,
+        mut skip: Skip,
+        input: &[u8],
+        mut at: usize,
+        found: &mut impl FnMut(usize, I::Found),
+    ) {
+        let window = input.get(..self.max_bytes).unwrap_or(input);
+        let nodes = self.view.nodes();
+        loop {
+            if node.id != NO_ID && skip.id_first() {
+                found(at, self.ids.of_node(node));
+            }
+            if !skip.is_empty() {
+                let is_met = match window.get(at..).and_then(|rest| rest.first_chunk()) {
+                    Some(two) => skip.is_met(node.skip, *two),
+                    None => skip.len() == 1 && window.get(at) == Some(&node.skip[0]),
+                };
+                if !is_met {
+                    return;
+                }
+                at += skip.len();
+                if node.id != NO_ID && !skip.id_first() {
+                    found(at, self.ids.of_node(node));
+                }
+            }
+            let Some(&byte) = window.get(at) else { return };
             if !node.has_child(byte) {
                 return;
             }
@@ -164,26 +234,7 @@ impl<I: Ids> Trie<'_, I> {
             let child = unsafe { nodes.get_unchecked(slot) };
             at += 1;
             match child.as_child(byte) {
-                Child::Node => {
-                    node = child;
-                    if node.id != NO_ID {
-                        found(at, self.ids.of_node(node));
-                    }
-                }
-                Child::Skipping(skip) => {
-                    node = child;
-                    let has_id = node.id != NO_ID;
-                    if has_id && skip.id_first {
-                        found(at, self.ids.of_node(node));
-                    }
-                    let Ok(next) = met(window, at, &node.skip[..skip.len]) else {
-                        return;
-                    };
-                    at = next;
-                    if has_id && !skip.id_first {
-                        found(at, self.ids.of_node(node));
-                    }
-                }
+                Child::Node(next) => (node, skip) = (child, next),
                 Child::Leaf(id) if id < TAIL => {
                     if let Some(piece) = self.ids.of_id(id) {
                         found(at, piece);
@@ -192,8 +243,8 @@ impl<I: Ids> Trie<'_, I> {
                 }
                 Child::Leaf(word) => {
                     let tail = (word - TAIL) as usize;
-                    match self.tail(window, at, tail, &mut found) {
-                        Some((next, after)) => (at, node) = (next, after),
+                    match self.tail(window, at, tail, found) {
+                        Some((next, after)) => (at, node, skip) = (next, after, Skip::NONE),
                         None => return,
                     }
                 }
@@ -225,13 +276,7 @@ impl<I: Ids> Trie<'_, I> {
                     found(at, self.ids.of_id(step.target)?);
                     return None;
                 }
-                StepKind::Node => {
-                    let node = self.view.nodes().get(step.target as usize)?;
-                    if node.id != NO_ID {
-                        found(at, self.ids.of_node(node));
-                    }
-                    return Some((at, node));
-                }
+                StepKind::Node => return Some((at, self.view.nodes().get(step.target as usize)?)),
             }
         }
     }

@@ -4,9 +4,25 @@
 ///
 /// The reference's `OneCharLen`: it looks at nothing but this byte.
 #[inline(always)]
-pub(crate) fn announced_len(first: u8) -> usize {
+pub(crate) const fn announced_len(first: u8) -> usize {
     const LEN: [u8; 16] = [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 3, 4];
-    usize::from(LEN[usize::from(first >> 4)])
+    LEN[(first >> 4) as usize] as usize
+}
+
+/// The character of two or three bytes that four bytes, as a little-endian number, begin with: its code point without
+/// the last six bits, those and others above them, its length in bytes. Surrogates are taken for characters.
+#[inline(always)]
+pub(crate) fn place(bytes: u32) -> Option<(usize, u32, usize)> {
+    if bytes & 0xc0e0 == 0x80c0 {
+        let block = bytes & 0x1f;
+        (block >= 2).then_some((block as usize, bytes >> 8 & 0xff, 2))
+    } else if bytes & 0xc0_c0f0 == 0x80_80e0 {
+        let block = (bytes & 0x0f) << 6 | bytes >> 8 & 0x3f;
+        // No overlong form.
+        (block >= 32).then_some((block as usize, bytes >> 16 & 0xff, 3))
+    } else {
+        None
+    }
 }
 
 /// The length of the valid UTF-8 character that `bytes` begin with (Unicode, table 3-7).

@@ -9,7 +9,6 @@ use trie_format::NO_ID;
 use super::memo::Answer;
 use super::table::Parts;
 use super::{Found, Segmenter, answer};
-use crate::utf8::announced_len;
 use crate::viterbi::{Arithmetic, Kept};
 
 /// Longer parts go through the window, in bytes.
@@ -28,8 +27,6 @@ pub(crate) struct Cell<Score> {
     len: u32,
     /// The last token's id, or [`NO_ID`] for an unknown character.
     id: u32,
-    /// Its path score; NaN if that is no float32.
-    score: f32,
 }
 
 impl<Score: Kept> Cell<Score> {
@@ -38,7 +35,6 @@ impl<Score: Kept> Cell<Score> {
         runner_up: Score::UNREACHED,
         len: 0,
         id: NO_ID,
-        score: 0.0,
     };
 }
 
@@ -71,18 +67,7 @@ impl<Score: Kept> Segmenter<Score> {
         let Some(last) = self.cells.get(part.len()).copied() else {
             return;
         };
-        let mut margin = f64::INFINITY;
-        // Each token is moved from where it ends to where it starts, so that they can be followed forwards.
-        let mut start = part.len();
-        let mut token = last;
-        while start > 0 {
-            let kept = token.sum.into() - token.runner_up.into();
-            margin = margin.min(kept);
-            start = start.saturating_sub(token.len.max(1) as usize);
-            if let Some(cell) = self.cells.get_mut(start) {
-                std::mem::swap(cell, &mut token);
-            }
-        }
+        let margin = turn(&mut self.cells, part.len());
         let limit = answer::limit::<A>(margin, chars, self.sum);
         self.sum = last.sum;
         let mut answer = answer;
@@ -96,10 +81,10 @@ impl<Score: Kept> Segmenter<Score> {
             let next = start + token.len.max(1) as usize;
             found.token(at + start, at + next, token.id);
             if let Some(answer) = answer.as_deref_mut() {
-                if token.id == NO_ID || token.id == parts.unk_id || token.score.is_nan() {
-                    answer.refuse();
+                match parts.score(token.id) {
+                    Some(score) => answer.push(next - start, token.id, score),
+                    None => answer.refuse(),
                 }
-                answer.push(next - start, token.id, token.score);
             }
             start = next;
         }
@@ -119,44 +104,60 @@ fn fill<A: Arithmetic>(
     if let Some(first) = cells.first_mut() {
         first.sum = sum;
     }
-    let mut start = 0;
     let mut chars = 0;
-    while let (Some(ahead), Some(rest)) = (cells.get_mut(start..), part.get(start..))
-        && let (Some(first), Some(&byte)) = (ahead.first(), rest.first())
+    let mut ahead = cells.as_mut_slice();
+    let mut rest = part;
+    while let [first, ..] = ahead
+        && !rest.is_empty()
     {
         let till_here = first.sum;
-        let char_len = announced_len(byte).min(rest.len());
-        let mut single = false;
-        parts.trie.prefixes(rest, |len, piece| {
-            single |= len == char_len;
-            if let Some(cell) = ahead.get_mut(len) {
-                let is_single = piece.score64 == f64::from(piece.score);
-                let score = if is_single { piece.score } else { f32::NAN };
-                relax::<A>(cell, A::extend(till_here, piece), len, piece.id, score);
-            }
-        });
+        let (char_len, first) = parts.first(rest);
+        let single = parts
+            .trie
+            .prefixes_behind(first, char_len, rest, |len, piece| {
+                if let Some(cell) = ahead.get_mut(len) {
+                    relax::<A>(cell, A::extend(till_here, piece), len, piece.id);
+                }
+            });
         if !single && let Some(cell) = ahead.get_mut(char_len) {
             let sum = A::extend_unknown(till_here, parts.unk);
-            relax::<A>(cell, sum, char_len, NO_ID, 0.0);
+            relax::<A>(cell, sum, char_len, NO_ID);
         }
-        start += char_len;
+        ahead = ahead.get_mut(char_len..).unwrap_or_default();
+        rest = rest.get(char_len..).unwrap_or_default();
         chars += 1;
     }
     chars
 }
 
 #[inline(always)]
-fn relax<A: Arithmetic>(cell: &mut Cell<A::Score>, sum: A::Sum, len: usize, id: u32, score: f32) {
-    // As in the plain pass.
-    if A::is_better(sum, cell.sum) || cell.len == 0 {
-        *cell = Cell {
-            runner_up: cell.sum,
-            sum: A::keep(sum),
-            len: len as u32,
-            id,
-            score,
-        };
+fn relax<A: Arithmetic>(cell: &mut Cell<A::Score>, sum: A::Sum, len: usize, id: u32) {
+    // As in the plain pass: the first of several that are equally good stays. Every sum here is better than none.
+    if A::is_better(sum, cell.sum) {
+        cell.runner_up = cell.sum;
+        cell.sum = A::keep(sum);
+        cell.len = len as u32;
+        cell.id = id;
     } else if A::is_better(sum, cell.runner_up) {
         cell.runner_up = A::keep(sum);
     }
+}
+
+/// Moves each token of the path that ends at `end` from the cell where it ends to that where it starts, so that they
+/// can be followed forwards; returns by how much the path is better than any other.
+#[inline(always)]
+fn turn<Score: Kept>(cells: &mut [Cell<Score>], end: usize) -> f64 {
+    let mut margin = f64::INFINITY;
+    let mut start = end;
+    let Some(mut token) = cells.get(end).copied() else {
+        return margin;
+    };
+    while start > 0 {
+        margin = margin.min(token.sum.into() - token.runner_up.into());
+        start = start.saturating_sub(token.len.max(1) as usize);
+        if let Some(cell) = cells.get_mut(start) {
+            std::mem::swap(cell, &mut token);
+        }
+    }
+    margin
 }

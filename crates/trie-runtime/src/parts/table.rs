@@ -1,11 +1,11 @@
 //! What an image says about parts.
 
 use trie_format::parts::{BakedPart, MAX_KEY_BYTES, PartKey};
-use trie_format::{BakedParts, JoinedPairs, ValidImage};
+use trie_format::{BakedParts, First, FirstChars, JoinedPairs, ValidImage};
 
 use crate::simd::prefetch;
 use crate::trie::Trie;
-use crate::utf8::announced_len;
+use crate::utf8::{announced_len, place};
 use crate::viterbi::UnkScore;
 
 /// The bytes of a character, as a little-endian number, and how many they are.
@@ -27,9 +27,10 @@ pub(crate) struct Parts<'a> {
     pub(super) trie: Trie<'a>,
     pub(super) unk: UnkScore,
     /// The unknown piece, which Hugging Face `tokenizers` takes for an unknown character.
-    pub(super) unk_id: u32,
+    unk_id: u32,
     pairs: JoinedPairs<'a>,
     baked: BakedParts<'a>,
+    first: Option<FirstChars<'a>>,
     image_id: &'a [u8; 16],
 }
 
@@ -44,6 +45,7 @@ impl<'a> Parts<'a> {
             unk_id: image.metadata().unk_id.to_native(),
             pairs,
             baked,
+            first: image.first_chars(),
             image_id: &image.header().image_id,
         })
     }
@@ -63,6 +65,35 @@ impl<'a> Parts<'a> {
     #[inline(always)]
     pub(super) fn magnitude(&self) -> f32 {
         self.pairs.magnitude()
+    }
+
+    /// The length of the character that `text`, which is not empty, begins with, and where a walk is behind it.
+    #[inline(always)]
+    pub(super) fn first(&self, text: &[u8]) -> (usize, First) {
+        let four = match text.first_chunk() {
+            Some(four) => u32::from_le_bytes(*four),
+            None => character(text, 0).map_or(0xff, |(bytes, _)| bytes),
+        };
+        let (block, bits, len) = if four & 0x80 == 0 {
+            ((four as usize & 0x7f) >> 6, four & 0x7f, 1)
+        } else if let Some(place) = place(four) {
+            place
+        } else {
+            let len = text.first().map_or(1, |&byte| announced_len(byte));
+            return (len.min(text.len()), First::Walk);
+        };
+        let first = self
+            .first
+            .map_or(First::Walk, |first| first.get(block, bits));
+        (len, first)
+    }
+
+    /// The path score of a token that may be remembered: not of unknown characters, which join others beside them, and
+    /// none that is no float32.
+    #[inline(always)]
+    pub(super) fn score(&self, id: u32) -> Option<f32> {
+        let piece = self.trie.piece(id).filter(|_| id != self.unk_id)?;
+        (piece.score64 == f64::from(piece.score)).then_some(piece.score)
     }
 
     /// Whether two neighbouring characters, as [`character`] gives them, may be joined.
@@ -192,16 +223,29 @@ pub(super) fn is_inside(text: &[u8], at: usize) -> bool {
 #[inline(always)]
 pub(super) fn character(text: &[u8], at: usize) -> Option<Character> {
     let rest = text.get(at..)?;
-    let len = announced_len(*rest.first()?);
     match rest.first_chunk() {
-        Some(four) => Some((
-            u32::from_le_bytes(*four) & (u32::MAX >> (32 - 8 * len)),
-            len,
-        )),
+        Some(four) => {
+            let (mask, len) = CHARACTERS[usize::from(four[0] >> 4)];
+            Some((u32::from_le_bytes(*four) & mask, len as usize))
+        }
         None => {
+            let len = announced_len(*rest.first()?);
             let mut four = [0; 4];
             four.get_mut(..len)?.copy_from_slice(rest.get(..len)?);
             Some((u32::from_le_bytes(four), len))
         }
     }
 }
+
+/// By the upper half of a character's first byte: the bits of its bytes in a little-endian number, and how many bytes it
+/// has.
+const CHARACTERS: [(u32, u32); 16] = {
+    let mut all = [(0, 0); 16];
+    let mut upper = 0;
+    while upper < 16 {
+        let len = announced_len((upper as u8) << 4);
+        all[upper] = (u32::MAX >> (32 - 8 * len), len as u32);
+        upper += 1;
+    }
+    all
+};
