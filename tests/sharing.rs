@@ -82,7 +82,11 @@ fn a_file_of_huge_pages_is_one_copy_for_all_who_map_it() {
     let id = source.id();
     let path = folder.path().join("model.trie");
     source.write_huge_file(&path).expect("there are pages");
-    assert_eq!(names(folder.path()), [path.clone()], "nothing else is left");
+    assert_eq!(
+        names(folder.path()),
+        std::slice::from_ref(&path),
+        "nothing else is left"
+    );
     assert_eq!(before - free_huge_pages(), pages);
 
     // SAFETY: nobody writes to the file.
@@ -110,7 +114,7 @@ fn a_file_of_huge_pages_is_one_copy_for_all_who_map_it() {
     // Another image of that name: whoever has the old one keeps it.
     let small = Image::from_bytes(&small_image()).expect("sound");
     small.write_huge_file(&path).expect("there is a page");
-    assert_eq!(names(folder.path()), [path.clone()]);
+    assert_eq!(names(folder.path()), std::slice::from_ref(&path));
     assert_eq!(map().id(), small.id());
     // SAFETY: the image does not come to be.
     let replaced = unsafe { Image::map_verified(&path, id) };

@@ -157,3 +157,101 @@ impl Prefix {
         &self.0[..self.1]
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use trie_format::{
+        ENDIAN_MARK, FORMAT_MAJOR, HEADER_LEN, MAGIC, SectionEntry, checksum, image_id,
+    };
+
+    use super::*;
+
+    /// A file of one section whose checksum is right, several blocks long. No more of an image is looked at here.
+    fn example() -> Vec<u8> {
+        let section: Vec<u8> = (0..3 * BLOCK + 100).map(|i| i as u8).collect();
+        let entry = SectionEntry {
+            kind: 1,
+            flags: 0,
+            offset: 128,
+            length: section.len() as u64,
+            checksum: checksum(&section),
+            align: 64,
+            schema: 0,
+        };
+        let mut table = Vec::new();
+        table.extend_from_slice(&entry.kind.to_le_bytes());
+        table.extend_from_slice(&entry.flags.to_le_bytes());
+        for number in [entry.offset, entry.length, entry.checksum] {
+            table.extend_from_slice(&number.to_le_bytes());
+        }
+        table.extend_from_slice(&entry.align.to_le_bytes());
+        table.extend_from_slice(&entry.schema.to_le_bytes());
+        let mut header = Header {
+            magic: MAGIC,
+            endian_mark: ENDIAN_MARK,
+            major: FORMAT_MAJOR,
+            minor: 0,
+            header_len: (HEADER_LEN + table.len()) as u32,
+            section_count: 1,
+            file_len: 128 + section.len() as u64,
+            flags: 0,
+            image_id: image_id(&table),
+            header_checksum: 0,
+        };
+        header.header_checksum = header.compute_checksum(&table);
+        let mut file = Vec::new();
+        file.extend_from_slice(&header.magic);
+        file.extend_from_slice(&header.endian_mark.to_le_bytes());
+        file.extend_from_slice(&header.major.to_le_bytes());
+        file.extend_from_slice(&header.minor.to_le_bytes());
+        file.extend_from_slice(&header.header_len.to_le_bytes());
+        file.extend_from_slice(&header.section_count.to_le_bytes());
+        file.extend_from_slice(&header.file_len.to_le_bytes());
+        file.extend_from_slice(&header.flags.to_le_bytes());
+        file.extend_from_slice(&header.image_id);
+        file.extend_from_slice(&header.header_checksum.to_le_bytes());
+        file.extend_from_slice(&table);
+        file.resize(128, 0);
+        file.extend_from_slice(&section);
+        file
+    }
+
+    fn copy(mut file: &[u8], len: usize, verify: bool) -> io::Result<(Vec<u8>, Filled)> {
+        let mut target = vec![0; len];
+        let prefix = Prefix::read(&mut file)?;
+        let filled = fill(&mut target, &prefix, &mut file, verify)?;
+        Ok((target, filled))
+    }
+
+    #[test]
+    fn what_is_copied_is_what_is_checked() {
+        let file = example();
+        let (copied, filled) = copy(&file, file.len(), true).unwrap();
+        assert!(copied == file);
+        assert_eq!(filled.checksums, Ok(()));
+        for changed in [
+            130,
+            Header::PREFIX_LEN,
+            BLOCK,
+            2 * BLOCK + 7,
+            file.len() - 1,
+        ] {
+            let mut file = file.clone();
+            file[changed] ^= 1;
+            let (_, filled) = copy(&file, file.len(), true).unwrap();
+            assert!(filled.checksums.is_err(), "byte {changed}");
+            let (_, filled) = copy(&file, file.len(), false).unwrap();
+            assert_eq!(filled.checksums, Ok(()));
+        }
+    }
+
+    /// As when it is cut while it is read.
+    #[test]
+    fn a_file_that_ends_early_is_an_error() {
+        let file = example();
+        for len in [0, 63, 103, 104, 200, BLOCK, file.len() - 1] {
+            assert!(copy(&file[..len], file.len(), true).is_err(), "{len}");
+        }
+    }
+}

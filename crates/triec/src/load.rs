@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::Path;
 
-use trie_runtime::{Backing, Image, LoadError};
+use trie_runtime::{Image, LoadError};
 
 use crate::args::{Load, LoadArgs};
 use crate::error::CliError;
@@ -65,7 +65,7 @@ fn exec(
     use std::os::fd::AsRawFd;
     use std::os::unix::process::CommandExt;
 
-    use trie_runtime::LoadOptions;
+    use trie_runtime::{Backing, LoadOptions};
 
     let image = image::copy(path, Load::Copy)?;
     let backing = match load {
