@@ -1,7 +1,8 @@
 //! Where an image's bytes are, and how they got there.
 //!
 //! One of this crate's modules with `unsafe`, for two things: mapping a file, whose contents somebody else could
-//! change, and keeping a view beside the bytes it borrows.
+//! change, and keeping a view beside the bytes it borrows. What is shared by descriptor, and files of huge pages, are
+//! in `share`.
 //!
 //! What is checked when, and what it rests on:
 //!
@@ -23,7 +24,6 @@
 #![allow(unsafe_code)]
 
 use std::fmt;
-use std::fs::File;
 use std::path::Path;
 use std::time::Instant;
 
@@ -53,7 +53,7 @@ impl Bytes {
 }
 
 /// An image's bytes, and how they were come by.
-struct Held {
+pub(crate) struct Held {
     bytes: Bytes,
     backing: Backing,
     fallbacks: Vec<Fallback>,
@@ -197,64 +197,9 @@ impl Image {
         Ok(Self::checked(held, filled.checksums)?)
     }
 
-    /// An image in a sealed file in memory, as [`Image::to_shared`] makes it: mapped, and validated in one pass.
-    /// Checksums are left to [`Image::verify_checksums`].
-    ///
-    /// Safe, unlike [`Image::map`]: the seals show that nobody can change the file. It may come by inheritance, over
-    /// a socket, or from `/proc/PID/fd/N`; where the descriptor's offset stands does not matter.
-    ///
-    /// # Errors
-    /// If the file is not sealed, cannot be mapped or is not a sound image.
-    #[cfg(target_os = "linux")]
-    pub fn from_shared(file: &File) -> Result<Self, LoadError> {
-        // SAFETY: nothing is vouched for.
-        unsafe { Self::map_sealed(file, None) }
-    }
-
-    /// [`Image::from_shared`] without the pass over the image: microseconds, whatever its size.
-    ///
-    /// # Errors
-    /// If the file is not sealed or cannot be mapped, its header is not in order, or it is another image than `id`.
-    ///
-    /// # Safety
-    /// The image in this file passed validation before: it comes from [`Image::to_shared`] in a process that is
-    /// trusted as this one.
-    #[cfg(target_os = "linux")]
-    pub unsafe fn from_shared_verified(file: &File, id: ImageId) -> Result<Self, LoadError> {
-        // SAFETY: as above.
-        unsafe { Self::map_sealed(file, Some(id)) }
-    }
-
-    /// # Safety
-    /// With a `verified` image, as [`Image::from_shared_verified`].
-    #[cfg(target_os = "linux")]
-    unsafe fn map_sealed(file: &File, verified: Option<ImageId>) -> Result<Self, LoadError> {
-        let start = Instant::now();
-        let name = Path::new("the shared image");
-        if !crate::share::is_sealed(file) {
-            return Err(LoadError::NotSealed);
-        }
-        let mut mapping = MmapOptions::new();
-        if verified.is_none() {
-            mapping.populate();
-        }
-        // SAFETY: the seals keep everybody from changing the file.
-        let map =
-            unsafe { mapping.map(file) }.map_err(|error| not_mapped(Backing::Sealed, 0, &error))?;
-        // A file of huge pages is longer than its image.
-        let len = crate::source::stated_len(&map)
-            .and_then(|len| usize::try_from(len).ok())
-            .filter(|&len| len <= map.len())
-            .unwrap_or(map.len());
-        let held = Held::of(map, len, Backing::Sealed, Default::default(), start)
-            .ok_or_else(|| read_error(name, std::io::ErrorKind::UnexpectedEof.into()))?;
-        // SAFETY: the caller vouches for a verified image.
-        unsafe { Self::mapped(held, name, verified) }
-    }
-
     /// # Safety
     /// If an image is `verified`, it must have passed validation before.
-    unsafe fn mapped(
+    pub(crate) unsafe fn mapped(
         held: Held,
         path: &Path,
         verified: Option<ImageId>,
@@ -271,33 +216,6 @@ impl Image {
             // SAFETY: the caller vouches for it.
             Ok(unsafe { ValidImage::assume_valid(view) })
         })
-    }
-
-    /// Puts a copy of this image into a file of huge pages at `path`, which must be on a mounted `hugetlbfs`:
-    /// processes that [map](Image::map) it share its pages, and need no pages of their own.
-    ///
-    /// The file is written under another name and renamed, readable for all and writable for nobody: whoever has
-    /// an older file of this name mapped keeps that. Its pages stay taken from the pool until the file is removed
-    /// and nobody maps it any more.
-    ///
-    /// # Errors
-    /// If the folder is not on a `hugetlbfs`, or the pool or a cgroup's limit is too small; nothing is left behind.
-    #[cfg(target_os = "linux")]
-    pub fn write_huge_file(&self, path: impl AsRef<Path>) -> Result<(), LoadError> {
-        crate::share::write_huge_file(self.held.bytes.as_slice(), path.as_ref())
-    }
-
-    /// Puts a copy of this image into a file in memory that nobody can change any more, for
-    /// [`Image::from_shared`] in other processes: with [`Backing::HugeTlb`] in huge pages, falling back as
-    /// [`Image::load`] does. The memory is released when the last descriptor and mapping are gone.
-    ///
-    /// The descriptor is closed on `exec`, unless you clear that flag.
-    ///
-    /// # Errors
-    /// If no memory is to be had, or the kernel cannot seal it.
-    #[cfg(target_os = "linux")]
-    pub fn to_shared(&self, options: &LoadOptions) -> Result<std::os::fd::OwnedFd, LoadError> {
-        crate::share::sealed_file(self.held.bytes.as_slice(), options)
     }
 
     /// The image in `held` if its `checksums` were in order and its structure is.
@@ -363,7 +281,7 @@ impl Image {
 
 impl Held {
     /// The first `len` bytes of `map`, which was made from `start` on; `None` if it has fewer.
-    fn of(
+    pub(crate) fn of(
         map: memmap2::Mmap,
         len: usize,
         backing: Backing,
@@ -384,7 +302,7 @@ impl Held {
 }
 
 /// Why a file could not be mapped.
-fn not_mapped(backing: Backing, len: usize, error: &std::io::Error) -> LoadError {
+pub(crate) fn not_mapped(backing: Backing, len: usize, error: &std::io::Error) -> LoadError {
     let reason = error.to_string();
     LoadError::Memory {
         backing,

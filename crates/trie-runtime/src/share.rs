@@ -1,7 +1,7 @@
 //! One physical copy of an image for many processes: files of huge pages, and sealed files in memory.
 //!
-//! One of this crate's modules with `unsafe`: files are written through mappings, because huge pages have no
-//! `write`.
+//! One of this crate's modules with `unsafe`: sealed files are mapped, and files are written through mappings, because
+//! huge pages have no `write`.
 //!
 //! Invariant: a file that others may find by name, or by a descriptor that is handed out, holds a whole image, all
 //! of its pages populated, and nobody writes to it any more.
@@ -14,13 +14,96 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use memmap2::{Advice, MmapMut, MmapOptions};
 use rustix::fs::{MemfdFlags, SealFlags};
 
 use crate::backing::{Backing, HUGE_PAGE, LoadOptions};
 use crate::error::LoadError;
+use crate::id::ImageId;
+use crate::image::{Held, Image, not_mapped};
 use crate::memory::{first_to_be_had, not_populated, short_pool};
+use crate::source::{read_error, stated_len};
+
+impl Image {
+    /// An image in a sealed file in memory, as [`Image::to_shared`] makes it: mapped, and validated in one pass.
+    /// Checksums are left to [`Image::verify_checksums`].
+    ///
+    /// Safe, unlike [`Image::map`]: the seals show that nobody can change the file. It may come by inheritance, over
+    /// a socket, or from `/proc/PID/fd/N`; where the descriptor's offset stands does not matter.
+    ///
+    /// # Errors
+    /// If the file is not sealed, cannot be mapped or is not a sound image.
+    pub fn from_shared(file: &File) -> Result<Self, LoadError> {
+        // SAFETY: nothing is vouched for.
+        unsafe { Self::map_sealed(file, None) }
+    }
+
+    /// [`Image::from_shared`] without the pass over the image: microseconds, whatever its size.
+    ///
+    /// # Errors
+    /// If the file is not sealed or cannot be mapped, its header is not in order, or it is another image than `id`.
+    ///
+    /// # Safety
+    /// The image in this file passed validation before: it comes from [`Image::to_shared`] in a process that is
+    /// trusted as this one.
+    pub unsafe fn from_shared_verified(file: &File, id: ImageId) -> Result<Self, LoadError> {
+        // SAFETY: as above.
+        unsafe { Self::map_sealed(file, Some(id)) }
+    }
+
+    /// # Safety
+    /// With a `verified` image, as [`Image::from_shared_verified`].
+    unsafe fn map_sealed(file: &File, verified: Option<ImageId>) -> Result<Self, LoadError> {
+        let start = Instant::now();
+        let name = Path::new("the shared image");
+        if !is_sealed(file) {
+            return Err(LoadError::NotSealed);
+        }
+        let mut mapping = MmapOptions::new();
+        if verified.is_none() {
+            mapping.populate();
+        }
+        // SAFETY: the seals keep everybody from changing the file.
+        let map =
+            unsafe { mapping.map(file) }.map_err(|error| not_mapped(Backing::Sealed, 0, &error))?;
+        // A file of huge pages is longer than its image.
+        let len = stated_len(&map)
+            .and_then(|len| usize::try_from(len).ok())
+            .filter(|&len| len <= map.len())
+            .unwrap_or(map.len());
+        let held = Held::of(map, len, Backing::Sealed, Default::default(), start)
+            .ok_or_else(|| read_error(name, io::ErrorKind::UnexpectedEof.into()))?;
+        // SAFETY: the caller vouches for a verified image.
+        unsafe { Self::mapped(held, name, verified) }
+    }
+
+    /// Puts a copy of this image into a file of huge pages at `path`, which must be on a mounted `hugetlbfs`:
+    /// processes that [map](Image::map) it share its pages, and need no pages of their own.
+    ///
+    /// The file is written under another name and renamed, readable for all and writable for nobody: whoever has
+    /// an older file of this name mapped keeps that. Its pages stay taken from the pool until the file is removed
+    /// and nobody maps it any more.
+    ///
+    /// # Errors
+    /// If the folder is not on a `hugetlbfs`, or the pool or a cgroup's limit is too small; nothing is left behind.
+    pub fn write_huge_file(&self, path: impl AsRef<Path>) -> Result<(), LoadError> {
+        write_huge_file(self.view().bytes(), path.as_ref())
+    }
+
+    /// Puts a copy of this image into a file in memory that nobody can change any more, for
+    /// [`Image::from_shared`] in other processes: with [`Backing::HugeTlb`] in huge pages, falling back as
+    /// [`Image::load`] does. The memory is released when the last descriptor and mapping are gone.
+    ///
+    /// The descriptor is closed on `exec`, unless you clear that flag.
+    ///
+    /// # Errors
+    /// If no memory is to be had, or the kernel cannot seal it.
+    pub fn to_shared(&self, options: &LoadOptions) -> Result<OwnedFd, LoadError> {
+        sealed_file(self.view().bytes(), options)
+    }
+}
 
 /// What `statfs` says of a hugetlbfs.
 const HUGETLBFS_MAGIC: i128 = 0x9584_58f6;

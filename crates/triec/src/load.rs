@@ -2,13 +2,46 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use trie_runtime::{Image, LoadError};
 
-use crate::args::{Load, LoadArgs};
+use crate::args::Load;
 use crate::error::CliError;
 use crate::image;
+
+/// Load an image: try out a kind of memory, or make one copy for many processes
+///
+/// Checks the image as a serving process would, and says what memory it got and what each step took. With
+/// --hugetlbfs the image is put into a file of huge pages, which workers map in microseconds and share; it
+/// is written under another name and renamed, so that workers that have an older file mapped keep that. With a
+/// COMMAND, that is run in place of this process, with a sealed copy of the image in memory that it and its
+/// children can map: TRIE_IMAGE names it (/proc/self/fd/N), TRIE_IMAGE_FD is the descriptor N, TRIE_IMAGE_ID
+/// the image's id.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  triec load spiece.trie --load hugetlb             what would I get here?
+  triec load spiece.trie --hugetlbfs /dev/hugepages
+  triec load spiece.trie -- ./server --workers 8")]
+pub(crate) struct LoadArgs {
+    /// The image; without one, the image embedded in this executable
+    #[arg(value_name = "IMAGE")]
+    image: Option<PathBuf>,
+    /// What memory to put the copy into
+    #[arg(long, value_enum, default_value_t = Load::Auto)]
+    load: Load,
+    /// Put the image into a file of huge pages in this folder, on a mounted hugetlbfs
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["load", "command"])]
+    hugetlbfs: Option<PathBuf>,
+    /// The file's name there; the default is the image's
+    #[arg(long, value_name = "NAME", requires = "hugetlbfs")]
+    name: Option<OsString>,
+    /// What to run with a sealed copy of the image, and its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
 
 pub(crate) fn run(args: &LoadArgs) -> Result<(), CliError> {
     let path = args.image.as_deref();
