@@ -46,6 +46,9 @@ fn images() -> Vec<(&'static str, Vec<u8>)> {
         .to_vec();
     let json = trie_compiler::compile(JSON.as_bytes(), &Options::default());
     images.push(("tokenizer.json", json.expect("a sound tokenizer.json")));
+    let pairs = [(b"text".to_vec(), vec![1, 2]), (b"\xff".to_vec(), vec![])];
+    let tested = trie_compiler::with_self_test(&image_of("h_tie"), &pairs);
+    images.push(("self-test", tested.expect("a sound image")));
     let preset = Options::default().with_preset(HuggingFacePreset::A);
     let path = model_path("h_uds_norm", None).expect("the model is committed");
     let converted = compile_file(&path, &preset).expect("the model is sound");

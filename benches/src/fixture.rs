@@ -53,6 +53,12 @@ impl Fixture {
             .map_err(|e| format!("{}: {e}; name the model with --model", model.display()))?;
         let options = Options::default().with_ids(IdMap::Fairseq);
         trie_compiler::write_image(&fixture.image(), &trie_compiler::compile(&bytes, &options)?)?;
+        std::fs::write(
+            fixture.image_id(),
+            Image::load(fixture.image(), &LoadOptions::default())?
+                .id()
+                .to_string(),
+        )?;
         let older = options.with_reference(Reference::SentencePiece021);
         trie_compiler::write_image(
             &fixture.image_021(),
@@ -88,6 +94,18 @@ impl Fixture {
     #[must_use]
     pub fn image(&self) -> PathBuf {
         self.dir.join("image.trie")
+    }
+
+    /// Names the file of huge pages with the image under the default reference, while there is one.
+    #[must_use]
+    pub fn huge_image_note(&self) -> PathBuf {
+        self.dir.join("huge-image.txt")
+    }
+
+    /// The id of the image under the default reference.
+    #[must_use]
+    pub fn image_id(&self) -> PathBuf {
+        self.dir.join("image.id")
     }
 
     /// The image that reproduces sentencepiece 0.2.1, fairseq ids.

@@ -1,7 +1,7 @@
 //! Benchmarks: the published engine's ladder, this project's tokenizer, its peers.
 //!
 //! ```text
-//! fixture    the model compiled, and what the peers read
+//! fixture    the model compiled, and what the peers read; `huge_file`: in huge pages, while that is measured
 //! corpus     texts, documents, who is admitted to a comparison
 //! engine     one interface over everything that is measured
 //! ladder     the published engine's stages; `normalize` is its normaliser
@@ -22,6 +22,7 @@ pub mod child;
 pub mod corpus;
 pub mod engine;
 pub mod fixture;
+mod huge_file;
 pub mod lab;
 pub mod ladder;
 pub mod machine;

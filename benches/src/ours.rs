@@ -71,6 +71,20 @@ fn mapped(fixture: &Fixture) -> Result<Tokenizer> {
     Ok(Tokenizer::new(unsafe { Image::map(fixture.image()) }?))
 }
 
+fn mapped_verified(fixture: &Fixture) -> Result<Tokenizer> {
+    let id = std::fs::read_to_string(fixture.image_id())?.parse()?;
+    // SAFETY: as above; and the image with this id was loaded when the fixture was made.
+    let image = unsafe { Image::map_verified(fixture.image(), id) }?;
+    Ok(Tokenizer::new(image))
+}
+
+fn mapped_huge(fixture: &Fixture) -> Result<Tokenizer> {
+    let path = std::fs::read_to_string(fixture.huge_image_note())
+        .map_err(|_| "there is no file of huge pages")?;
+    // SAFETY: the file is never changed, only removed after all that map it have ended.
+    Ok(Tokenizer::new(unsafe { Image::map(path) }?))
+}
+
 fn engine(tokenizer: Result<Tokenizer>, from: From) -> Result<Box<dyn Engine>> {
     let tokenizer = tokenizer?;
     Ok(Box::new(Ours { tokenizer, from }))
@@ -80,7 +94,7 @@ fn engine(tokenizer: Result<Tokenizer>, from: From) -> Result<Box<dyn Engine>> {
 #[must_use]
 pub fn specs() -> Vec<Spec> {
     type Build = fn(&Fixture) -> Result<Box<dyn Engine>>;
-    let rows: [(&str, &str, Group, Build); 7] = [
+    let rows: [(&str, &str, Group, Build); 9] = [
         ("ours", "this project", Group::Ours, |f| {
             engine(load(f, Backing::Auto), From::Raw)
         }),
@@ -96,6 +110,18 @@ pub fn specs() -> Vec<Spec> {
         ("ours-map", "this project, mapped file", Group::Ours, |f| {
             engine(mapped(f), From::Raw)
         }),
+        (
+            "ours-verified",
+            "this project, mapped file that was verified before",
+            Group::Ours,
+            |f| engine(mapped_verified(f), From::Raw),
+        ),
+        (
+            "ours-hugetlbfs",
+            "this project, mapped file of huge pages",
+            Group::Ours,
+            |f| engine(mapped_huge(f), From::Raw),
+        ),
         ("ours-copy", "this project, plain copy", Group::Ours, |f| {
             engine(load(f, Backing::Copy), From::Raw)
         }),

@@ -204,14 +204,13 @@ impl<'a> Processes<'a> {
         Ok((rows, left_out))
     }
 
-    /// Memory of 1, 4 and 8 processes (1 and 2 in a quick run) that have each encoded `docs`.
+    /// Memory of so many processes that have each encoded `docs`.
     ///
     /// # Errors
     /// If a child fails.
-    pub fn shared(&self, engine: &str, docs: &[Doc]) -> Result<Vec<Shared>> {
+    pub fn shared(&self, engine: &str, docs: &[Doc], counts: &[usize]) -> Result<Vec<Shared>> {
         let docs = self.write_docs("held.json", docs)?;
         let mut rows = Vec::new();
-        let counts: &[usize] = if self.lab.quick { &[1, 2] } else { &[1, 4, 8] };
         for &processes in counts {
             let mut children = Vec::new();
             for _ in 0..processes {
@@ -225,8 +224,9 @@ impl<'a> Processes<'a> {
             for (child, _) in &children {
                 let rollup = std::fs::read_to_string(format!("/proc/{}/smaps_rollup", child.id()))?;
                 pss += mib(&rollup, "Pss").ok_or("the kernel does not say Pss")?;
+                // All of them share the same pages, if any.
                 hugetlb += mib(&rollup, "Private_Hugetlb").unwrap_or(0.0)
-                    + mib(&rollup, "Shared_Hugetlb").unwrap_or(0.0);
+                    + mib(&rollup, "Shared_Hugetlb").unwrap_or(0.0) / processes as f64;
             }
             for (mut child, _) in children {
                 drop(child.stdin.take());

@@ -119,7 +119,7 @@ pub struct Shared {
     pub processes: usize,
     /// Sum of their proportional set sizes, in MiB. Reserved huge pages are not part of it.
     pub pss_mib: f64,
-    /// Sum of the reserved huge pages they hold, in MiB.
+    /// The reserved huge pages they hold, in MiB; those that they share count once.
     pub hugetlb_mib: f64,
 }
 

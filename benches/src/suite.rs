@@ -7,6 +7,7 @@ use std::time::Instant;
 use crate::Result;
 use crate::corpus::Doc;
 use crate::engine::{self, BASELINE, Engine, Group, OURS, build};
+use crate::huge_file::HugeFile;
 use crate::lab::{Lab, Team};
 use crate::machine::Machine;
 use crate::measure::Spread;
@@ -14,8 +15,18 @@ use crate::process::{Processes, may_drop_page_cache};
 use crate::results::{Fresh, LeftOut, Results, Threads};
 use crate::workload::{self, DOC_TOKENS, REPEATED_TOKENS};
 
-/// The rows of cold start and shared memory that are this project's.
-const OUR_BACKINGS: [&str; 4] = ["ours-map", "ours-copy", "ours-thp", "ours-hugetlb"];
+/// The rows of cold start that are this project's.
+const OUR_BACKINGS: [&str; 6] = [
+    "ours-map",
+    "ours-verified",
+    "ours-hugetlbfs",
+    "ours-copy",
+    "ours-thp",
+    "ours-hugetlb",
+];
+
+/// The rows of shared memory that are this project's.
+const OUR_SHARED: [&str; 4] = ["nothing", "ours-map", "ours-hugetlbfs", "ours-copy"];
 
 /// A run in progress.
 pub struct Suite<'a> {
@@ -204,6 +215,7 @@ impl<'a> Suite<'a> {
         names.extend(OUR_BACKINGS);
         names.extend(self.names());
         let processes = Processes::new(self.lab)?;
+        let _file = self.huge_file("cold start");
         let mut states = vec![false];
         // A quick run is often a test beside other work, which dropping the cache would slow down.
         if !self.lab.quick && may_drop_page_cache() {
@@ -228,16 +240,33 @@ impl<'a> Suite<'a> {
     /// If a child fails.
     pub fn shared(&mut self) -> Result<()> {
         let docs = workload::stream(self.lab)?.docs;
-        let mut names = vec!["ours-map", "ours-copy"];
+        let file = self.huge_file("shared memory");
+        let ours = OUR_SHARED
+            .into_iter()
+            .filter(|name| *name != "ours-hugetlbfs" || file.is_some());
         let peers = engine::all()
             .into_iter()
             .filter(|spec| spec.group == Group::Peer);
-        names.extend(peers.map(|spec| spec.name));
         let processes = Processes::new(self.lab)?;
-        for name in names {
-            self.results.shared.extend(processes.shared(name, &docs)?);
+        let counts = |of: &'static [usize]| if self.lab.quick { &[1, 2] } else { of };
+        let ours = ours.map(|name| (name, counts(&[1, 4, 8, 32])));
+        let rows = ours.chain(peers.map(|spec| (spec.name, counts(&[1, 4, 8]))));
+        for (name, counts) in rows {
+            let rows = processes.shared(name, &docs, counts)?;
+            self.results.shared.extend(rows);
         }
         Ok(())
+    }
+
+    /// The image in a file of huge pages, if that can be had.
+    fn huge_file(&mut self, wanted_for: &str) -> Option<HugeFile> {
+        HugeFile::write(&self.lab.fixture)
+            .map_err(|error| {
+                let engine = "ours-hugetlbfs".to_owned();
+                let reason = error.to_string();
+                self.note(vec![LeftOut { engine, reason }], wanted_for);
+            })
+            .ok()
     }
 
     /// Instructions per token.

@@ -129,6 +129,7 @@ pub fn use_image(image: Image) {
         }
     }
     let _ = tokenizer.special_ids();
+    let _ = tokenizer.self_test();
     let _ = tokenizer.image().report().to_string();
 }
 

@@ -344,7 +344,7 @@ fn shared(out: &mut String, results: &Results) {
     if results.shared.is_empty() {
         return;
     }
-    out.push_str("\n## Memory of several processes\n\nAll of them have loaded the tokenizer and encoded the stream; sum of their proportional set sizes.\n");
+    out.push_str("\n## Memory of several processes\n\nAll of them have loaded the tokenizer and encoded the stream; sum of their proportional set sizes. Reserved huge pages are no part of that; those that are shared count once. \"nothing\" has read the stream and loaded no tokenizer.\n");
     let mut rows = Rows::new(&["engine", "processes", "PSS MiB", "reserved huge pages MiB"]);
     for row in &results.shared {
         rows.push(&[

@@ -235,6 +235,9 @@ pub enum CompileError {
         "the image's metadata could not be archived: this is a defect of the compiler, please report it"
     )]
     Metadata(#[from] rkyv::rancor::Failure),
+    /// What should be an image is none.
+    #[error(transparent)]
+    Image(#[from] trie_format::FormatError),
     /// The image could not be written; nothing was left behind.
     #[error("cannot write {}: {source}; check that the folder exists and may be written to", path.display())]
     Write {

@@ -11,6 +11,7 @@
 //! trie      the double array of 64-byte nodes
 //! parts     where text falls apart, and answers known beforehand
 //! writer    sections, checksums, bytes
+//! self_test texts with their ids, for readers to try themselves on
 //! output    onto the disk, atomically
 //! build     one line for a `build.rs`
 //! ```
@@ -38,6 +39,7 @@ mod parts;
 mod plain;
 mod post;
 mod proto;
+mod self_test;
 mod template;
 mod trie;
 mod vocab;
@@ -45,6 +47,7 @@ mod writer;
 
 pub use error::{CompileError, PieceName};
 pub use output::write_image;
+pub use self_test::{Pair, with_self_test};
 use trie_format::Preset;
 pub use trie_format::{IdMap, Reference, Template};
 

@@ -40,13 +40,14 @@ pub(crate) struct Parts<'a> {
     pub(crate) plain_chars: Option<PlainChars>,
 }
 
-struct Section<'a> {
+/// A section in the making.
+pub(crate) struct Section<'a> {
     kind: SectionKind,
     bytes: Cow<'a, [u8]>,
 }
 
 impl<'a> Section<'a> {
-    fn new(kind: SectionKind, bytes: impl Into<Cow<'a, [u8]>>) -> Self {
+    pub(crate) fn new(kind: SectionKind, bytes: impl Into<Cow<'a, [u8]>>) -> Self {
         Self {
             kind,
             bytes: bytes.into(),
@@ -289,7 +290,8 @@ fn metadata(parts: &Parts<'_>) -> Result<(Vec<u8>, Vec<u8>), CompileError> {
     Ok((archive.to_vec(), texts))
 }
 
-fn assemble(sections: &[Section<'_>]) -> Vec<u8> {
+/// The bytes of an image of these sections, in this order.
+pub(crate) fn assemble(sections: &[Section<'_>]) -> Vec<u8> {
     let mut entries = section_table(sections);
     let header_len = HEADER_LEN + size_of_val(entries.as_slice());
     let mut end = header_len;
@@ -329,7 +331,11 @@ fn section_table(sections: &[Section<'_>]) -> Vec<SectionEntry> {
         .iter()
         .map(|section| SectionEntry {
             kind: section.kind.number(),
-            flags: SECTION_REQUIRED,
+            // A reader need not try itself.
+            flags: match section.kind {
+                SectionKind::SelfTest => 0,
+                _ => SECTION_REQUIRED,
+            },
             offset: 0,
             length: section.bytes.len() as u64,
             checksum: checksum(&section.bytes),

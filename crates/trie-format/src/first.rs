@@ -47,10 +47,11 @@ impl First {
     #[must_use]
     pub const fn from_number(number: u32) -> Self {
         match number {
-            Self::NOTHING => Self::Nothing,
-            Self::WALK => Self::Walk,
+            // The most first.
             slot if slot < Self::TAILS => Self::Node(slot as usize),
             tail if tail < TAIL => Self::Tail(tail - Self::TAILS),
+            Self::NOTHING => Self::Nothing,
+            Self::WALK => Self::Walk,
             leaf => Self::Leaf(leaf - TAIL),
         }
     }

@@ -94,6 +94,8 @@ section_kinds! {
     BakedParts = 24, "baked-parts";
     /// Where a walk through the pieces' trie is behind its first character: see [`crate::FirstChars`].
     FirstChars = 25, "first-chars";
+    /// Texts and their ids, for a reader to try itself on: see [`crate::SelfTest`]. Not required.
+    SelfTest = 26, "self-test";
 }
 
 impl SectionKind {

@@ -15,6 +15,7 @@ use crate::pieces::{PIECES_PER_ENTRY, PieceTable};
 use crate::pipeline::{PipelineView, Step, validate_post_processor};
 use crate::plain::PlainChars;
 use crate::section::{SECTION_ALIGN, SECTION_REQUIRED, SectionKind};
+use crate::self_test::SelfTest;
 use crate::trie::TrieView;
 use crate::{checksum, metadata};
 
@@ -41,6 +42,7 @@ pub struct ImageView<'a> {
     first_chars: Option<FirstChars<'a>>,
     added_nodes: Option<TrieView<'a>>,
     normalized_added_nodes: Option<TrieView<'a>>,
+    self_test: Option<SelfTest<'a>>,
 }
 
 impl fmt::Debug for ImageView<'_> {
@@ -66,6 +68,19 @@ impl fmt::Debug for ImageView<'_> {
 ///    walks through crafted, cyclic tables.
 #[derive(Debug, Clone, Copy)]
 pub struct ValidImage<'a>(ImageView<'a>);
+
+impl<'a> ValidImage<'a> {
+    /// The image in `view` without the pass over its contents.
+    ///
+    /// # Safety
+    /// [`ImageView::validate`] must have accepted, or be bound to accept, these very bytes: walks index them
+    /// unchecked. Right checksums do not show that.
+    #[allow(unsafe_code)] // Nothing is done here; the keyword is for the caller.
+    #[must_use]
+    pub unsafe fn assume_valid(view: ImageView<'a>) -> Self {
+        Self(view)
+    }
+}
 
 impl<'a> core::ops::Deref for ValidImage<'a> {
     type Target = ImageView<'a>;
@@ -352,6 +367,9 @@ impl<'a> ImageView<'a> {
                 .transpose()?,
             added_nodes: sections.trie(SectionKind::AddedNodes)?,
             normalized_added_nodes: sections.trie(SectionKind::NormalizedAddedNodes)?,
+            self_test: sections
+                .optional_slice(SectionKind::SelfTest)?
+                .map(SelfTest::new),
         };
         view.check_metadata()?;
         Ok(view)
@@ -449,6 +467,11 @@ impl<'a> ImageView<'a> {
             baked
                 .validate(count)
                 .map_err(|(index, rule)| bad(SectionKind::BakedParts, index, rule))?;
+        }
+        if let Some(self_test) = self.self_test {
+            self_test
+                .validate()
+                .map_err(|index| bad(SectionKind::SelfTest, index, "a pair must end inside"))?;
         }
         let mut added_count = 0;
         if let Some(pipeline) = self.pipeline {
@@ -610,6 +633,12 @@ impl<'a> ImageView<'a> {
     #[must_use]
     pub fn normalized_added_nodes(&self) -> Option<TrieView<'a>> {
         self.normalized_added_nodes
+    }
+
+    /// Texts with their ids. Empty if the image has none.
+    #[must_use]
+    pub fn self_test(&self) -> SelfTest<'a> {
+        self.self_test.unwrap_or(SelfTest::new(&[]))
     }
 
     /// The trie of all pieces that take part in segmentation.

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use trie_format::FormatError;
 
-use crate::image::Backing;
+use crate::backing::Backing;
+use crate::id::ImageId;
 
 /// Why an image could not be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +38,28 @@ pub enum LoadError {
         backing: Backing,
         /// Bytes wanted.
         len: usize,
+        /// Why not, and what to do.
+        reason: String,
+    },
+    /// The image is another one than the caller vouched for.
+    #[error("this is image {found} and not {expected}: it has been replaced since it was verified")]
+    WrongImage {
+        /// The id of the verified image.
+        expected: ImageId,
+        /// The id of this one.
+        found: ImageId,
+    },
+    /// A file that could be changed by others while it is mapped.
+    #[error(
+        "the shared image is not sealed against writing and shrinking: pass on what `Image::to_shared` gives, or \
+         map a file by its path"
+    )]
+    NotSealed,
+    /// An image could not be put where other processes can map it.
+    #[error("{}: {reason}", path.display())]
+    Share {
+        /// Which file.
+        path: PathBuf,
         /// Why not, and what to do.
         reason: String,
     },
@@ -107,6 +130,25 @@ pub struct BatchError {
     pub input: usize,
     /// Why.
     pub source: EncodeError,
+}
+
+/// An image's self-test failed: this build on this machine does not give the ids that were known when the image was
+/// compiled.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "text {index} of the self-test, {text:?}, has the ids {found:?} here and should have {expected:?}: do not use this \
+     image with this build; run `triec verify` on the image, and report what it says"
+)]
+#[non_exhaustive]
+pub struct SelfTestError {
+    /// Which text; from 0.
+    pub index: usize,
+    /// The text, with U+FFFD for what is not UTF-8.
+    pub text: String,
+    /// The ids in the image.
+    pub expected: Vec<u32>,
+    /// The ids found.
+    pub found: Vec<u32>,
 }
 
 /// Why ids could not be decoded.

@@ -1,101 +1,41 @@
 //! Where an image's bytes are, and how they got there.
 //!
-//! One of this crate's two modules with `unsafe`, for two things: mapping a file, whose contents
-//! somebody else could change, and keeping a view beside the bytes it borrows.
+//! One of this crate's modules with `unsafe`, for two things: mapping a file, whose contents somebody else could
+//! change, and keeping a view beside the bytes it borrows. What is shared by descriptor, and files of huge pages, are
+//! in `share`.
 //!
-//! Invariant: an [`Image`] holds bytes that passed [`ImageView::validate`] and cannot change: they are
-//! the executable's, or a private read-only mapping, or a file whose stability the caller vouched for.
+//! What is checked when, and what it rests on:
+//!
+//! | | header, table, metadata | every index in bounds | checksums | so the bytes may come from |
+//! |---|---|---|---|---|
+//! | [`Image::load`], [`Image::from_bytes`] | at once | at once | at once, as they are copied | anywhere |
+//! | [`Image::map`], [`Image::from_shared`], [`Image::from_static`] | at once | at once | [`Image::verify_checksums`], when you like | anywhere, if they do not change |
+//! | [`Image::map_verified`], [`Image::from_shared_verified`] | at once | not: the caller vouches for it | as above | where this very image was verified before |
+//!
+//! Nothing is deferred that memory safety rests on: walks over an image index it unchecked, so a check at the first
+//! touch would have to be paid at every touch. A checksum can wait, because it finds damage, and damage that gets
+//! past the bounds gives wrong ids and nothing worse. Where a start of milliseconds is still too long, the check of
+//! the bounds is done by another process, once for all: that is `unsafe` because only the caller can know it.
+//!
+//! Invariant: an [`Image`] holds bytes that passed [`ImageView::validate`], or that the caller vouched for, and that
+//! cannot change: they are the executable's, or a private read-only mapping, or a sealed file, or a file whose
+//! stability the caller vouched for.
 
 #![allow(unsafe_code)]
 
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::Path;
+use std::time::Instant;
 
 use memmap2::MmapOptions;
 use trie_format::{FormatError, Header, ImageView, ValidImage};
 
+use crate::backing::{Backing, LoadOptions};
 use crate::error::LoadError;
+use crate::id::ImageId;
 use crate::memory::{Memory, Sealed};
-use crate::report::{Fallback, LoadReport, kernel_pages};
-
-/// What kind of memory holds an image.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Backing {
-    /// Not a kind: the best that is to be had, see [`Image::load`].
-    Auto,
-    /// A private copy in pages of the huge page pool (`vm.nr_hugepages`).
-    HugeTlb,
-    /// A private copy in transparent huge pages.
-    TransparentHuge,
-    /// A private copy in ordinary pages.
-    Copy,
-    /// The file itself, mapped: pages are shared with the page cache and with other processes.
-    Mapped,
-    /// Bytes of the executable.
-    Static,
-}
-
-impl fmt::Display for Backing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Auto => "auto",
-            Self::HugeTlb => "hugetlb",
-            Self::TransparentHuge => "thp",
-            Self::Copy => "copy",
-            Self::Mapped => "map",
-            Self::Static => "static",
-        })
-    }
-}
-
-/// How to load an image from a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LoadOptions {
-    /// The kind of memory to try first. [`Backing::Mapped`] and [`Backing::Static`] have functions of
-    /// their own and count as [`Backing::Auto`] here.
-    pub backing: Backing,
-    /// Whether to try the next kind where one cannot be had. On by default.
-    pub fallback: bool,
-    /// Whether to verify the sections' checksums (one more pass over the bytes). On by default.
-    pub verify_checksums: bool,
-}
-
-impl Default for LoadOptions {
-    fn default() -> Self {
-        Self {
-            backing: Backing::Auto,
-            fallback: true,
-            verify_checksums: true,
-        }
-    }
-}
-
-impl LoadOptions {
-    /// These options with another kind of memory.
-    #[must_use]
-    pub fn with_backing(mut self, backing: Backing) -> Self {
-        self.backing = backing;
-        self
-    }
-
-    /// These options, with or without falling back to another kind of memory.
-    #[must_use]
-    pub fn with_fallback(mut self, fallback: bool) -> Self {
-        self.fallback = fallback;
-        self
-    }
-
-    /// These options, with or without verifying checksums.
-    #[must_use]
-    pub fn with_checksums(mut self, verify: bool) -> Self {
-        self.verify_checksums = verify;
-        self
-    }
-}
+use crate::report::{Fallback, LoadReport, LoadTimes, kernel_pages};
+use crate::source::{Filled, Prefix, Source, fill, format_error, read_error};
 
 /// The owner of an image's bytes.
 enum Bytes {
@@ -112,57 +52,59 @@ impl Bytes {
     }
 }
 
-/// A validated image and the memory it is in. `Send + Sync`; dropping it releases the memory.
-pub struct Image {
-    /// Borrows from `bytes`; handed out only with the lifetime of `&self`.
-    view: ValidImage<'static>,
+/// An image's bytes, and how they were come by.
+pub(crate) struct Held {
     bytes: Bytes,
     backing: Backing,
     fallbacks: Vec<Fallback>,
+    times: LoadTimes,
+}
+
+/// A validated image and the memory it is in. `Send + Sync`; dropping it releases the memory.
+pub struct Image {
+    /// Borrows from `held`; handed out only with the lifetime of `&self`.
+    view: ValidImage<'static>,
+    held: Held,
 }
 
 impl fmt::Debug for Image {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Image")
-            .field("backing", &self.backing)
-            .field("len", &self.bytes.as_slice().len())
+            .field("backing", &self.held.backing)
+            .field("len", &self.held.bytes.as_slice().len())
             .finish_non_exhaustive()
     }
 }
 
 impl Image {
-    /// Copies the image file at `path` into private memory, and validates it there.
+    /// Copies the image file at `path` into private memory, with its checksums verified in the same pass, and
+    /// validates it there.
     ///
     /// [`Backing::Auto`] tries huge pages from the pool, then transparent huge pages, then ordinary pages;
     /// for an image that is smaller than half a huge page it goes straight to ordinary pages. Starting
     /// from another kind, the kinds after it are tried. What was got, and why nothing better, is in
-    /// [`Image::report`]. The copy is read-only, and huge pages are populated before they are used: a
-    /// short pool is an error here and not a signal later.
+    /// [`Image::report`]. The copy is read-only, and its pages are populated before they are used: a
+    /// short pool, or a cgroup's limit on huge pages, is an error here and not a signal later.
     ///
     /// # Errors
     /// If the file cannot be read, is not a sound image, or no memory is to be had.
     pub fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Self, LoadError> {
-        let Source {
-            path,
-            mut file,
-            prefix,
-            len,
-        } = Source::open(path.as_ref())?;
-        let len = usize::try_from(len)
-            .map_err(|_| read_error(path, io::ErrorKind::FileTooLarge.into()))?;
-        let (mut memory, backing, fallbacks) = Memory::new(len, options)?;
-        let target = memory.as_mut_slice();
-        let (head, rest) = target.split_at_mut(prefix.1.min(len));
-        head.copy_from_slice(&prefix.0[..head.len()]);
-        file.read_exact(rest).map_err(|e| read_error(path, e))?;
-        let sealed = memory.seal().map_err(|e| read_error(path, e))?;
-        let bytes = Bytes::Map(sealed);
-        Self::validated(bytes, backing, fallbacks, options.verify_checksums)
-            .map_err(|e| format_error(path, e))
+        let path = path.as_ref();
+        let mut source = Source::open(path)?;
+        let (held, filled) = copy(
+            &source.prefix,
+            &mut source.file,
+            source.len,
+            source.time,
+            options,
+            |error| read_error(path, error),
+        )?;
+        Self::checked(held, filled.checksums).map_err(|error| format_error(path, error))
     }
 
     /// Maps the image file at `path`, without copying it, and validates its structure (one pass over the
-    /// file). Checksums are left to [`Image::verify_checksums`].
+    /// file). Checksums are left to [`Image::verify_checksums`]. A file of huge pages, as
+    /// [`Image::write_huge_file`] makes it, is mapped with them.
     ///
     /// # Errors
     /// If the file cannot be mapped or is not a sound image.
@@ -173,19 +115,43 @@ impl Image {
     /// old one, as `triec compile` does; the mapping then keeps the old file. [`Image::load`] has no such
     /// condition.
     pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self, LoadError> {
-        let Source { path, file, .. } = Source::open(path.as_ref())?;
+        // SAFETY: as above; nothing else is vouched for.
+        unsafe { Self::map_file(path.as_ref(), None) }
+    }
+
+    /// [`Image::map`] without the pass over the file: microseconds, whatever its size. Pages are mapped as they are
+    /// touched.
+    ///
+    /// # Errors
+    /// If the file cannot be mapped, its header is not in order, or it is another image than `id`.
+    ///
+    /// # Safety
+    /// As [`Image::map`], and: the image `id` passed validation before ([`Image::load`], [`Image::map`],
+    /// `triec verify` or `triec load` took it), and the file's contents have not been changed since. Who may write
+    /// to the file must be trusted as one who may write to the executable. The id shows only that the file was not
+    /// replaced by another image: it covers the checksums that the file states, and no checksum is computed here.
+    pub unsafe fn map_verified(path: impl AsRef<Path>, id: ImageId) -> Result<Self, LoadError> {
+        // SAFETY: as above.
+        unsafe { Self::map_file(path.as_ref(), Some(id)) }
+    }
+
+    /// # Safety
+    /// As [`Image::map`]; with a `verified` image as [`Image::map_verified`].
+    unsafe fn map_file(path: &Path, verified: Option<ImageId>) -> Result<Self, LoadError> {
+        let source = Source::open(path)?;
+        let start = Instant::now();
         let mut mapping = MmapOptions::new();
-        // Validation reads every page anyway; populating maps them in one go.
-        mapping.populate();
+        if verified.is_none() {
+            // Validation reads every page anyway; populating maps them in one go.
+            mapping.populate();
+        }
         // SAFETY: that the file does not change is the caller's promise.
-        let map = unsafe { mapping.map(&file) }.map_err(|e| read_error(path, e))?;
-        let bytes = Bytes::Map(Sealed {
-            start: 0,
-            len: map.len(),
-            map,
-        });
-        Self::validated(bytes, Backing::Mapped, Vec::new(), false)
-            .map_err(|e| format_error(path, e))
+        let map = unsafe { mapping.map(&source.file) }
+            .map_err(|error| not_mapped(Backing::Mapped, source.len, &error))?;
+        let held = Held::of(map, source.len, Backing::Mapped, source.time, start)
+            .ok_or_else(|| read_error(path, std::io::ErrorKind::UnexpectedEof.into()))?;
+        // SAFETY: the caller vouches for a verified image.
+        unsafe { Self::mapped(held, path, verified) }
     }
 
     /// An image in the executable, as [`include_image!`](crate::include_image) embeds it. Validates its
@@ -194,7 +160,13 @@ impl Image {
     /// # Errors
     /// If `bytes` are not a sound image or do not start on a 64-byte boundary.
     pub fn from_static(bytes: &'static [u8]) -> Result<Self, FormatError> {
-        Self::validated(Bytes::Static(bytes), Backing::Static, Vec::new(), false)
+        let held = Held {
+            bytes: Bytes::Static(bytes),
+            backing: Backing::Static,
+            fallbacks: Vec::new(),
+            times: LoadTimes::default(),
+        };
+        Self::checked(held, Ok(()))
     }
 
     /// A private copy of the image in `bytes`, in ordinary pages, with its checksums verified.
@@ -211,50 +183,77 @@ impl Image {
     /// # Errors
     /// If `bytes` are not a sound image or no memory is to be had.
     pub fn from_bytes_with(bytes: &[u8], options: &LoadOptions) -> Result<Self, LoadError> {
-        Header::parse(aligned_prefix(bytes).as_slice(), bytes.len() as u64)?;
-        let (mut memory, backing, fallbacks) = Memory::new(bytes.len(), options)?;
-        memory.as_mut_slice().copy_from_slice(bytes);
-        let sealed = memory.seal().map_err(|source| LoadError::Memory {
-            backing,
+        let start = Instant::now();
+        let mut rest = bytes;
+        let no_memory = |error: std::io::Error| LoadError::Memory {
+            backing: options.backing,
             len: bytes.len(),
-            reason: source.to_string(),
-        })?;
-        Ok(Self::validated(
-            Bytes::Map(sealed),
-            backing,
-            fallbacks,
-            options.verify_checksums,
-        )?)
+            reason: error.to_string(),
+        };
+        let prefix = Prefix::read(&mut rest).map_err(no_memory)?;
+        Header::parse(prefix.as_slice(), bytes.len() as u64)?;
+        let header = start.elapsed();
+        let (held, filled) = copy(&prefix, &mut rest, bytes.len(), header, options, no_memory)?;
+        Ok(Self::checked(held, filled.checksums)?)
     }
 
-    fn validated(
-        bytes: Bytes,
-        backing: Backing,
-        fallbacks: Vec<Fallback>,
-        verify_checksums: bool,
-    ) -> Result<Self, FormatError> {
-        let slice = bytes.as_slice();
-        // SAFETY: the memory is that of the executable or of a mapping, so it stays in place when `bytes`
-        // moves, and it is released only when `bytes` is dropped, with or after the view beside it. The
+    /// # Safety
+    /// If an image is `verified`, it must have passed validation before.
+    pub(crate) unsafe fn mapped(
+        held: Held,
+        path: &Path,
+        verified: Option<ImageId>,
+    ) -> Result<Self, LoadError> {
+        let Some(expected) = verified else {
+            return Self::checked(held, Ok(())).map_err(|error| format_error(path, error));
+        };
+        Self::new(held, |view| {
+            let view = view.map_err(|error| format_error(path, error))?;
+            let found = ImageId(view.header().image_id);
+            if found != expected {
+                return Err(LoadError::WrongImage { expected, found });
+            }
+            // SAFETY: the caller vouches for it.
+            Ok(unsafe { ValidImage::assume_valid(view) })
+        })
+    }
+
+    /// The image in `held` if its `checksums` were in order and its structure is.
+    fn checked(held: Held, checksums: Result<(), FormatError>) -> Result<Self, FormatError> {
+        Self::new(held, |view| {
+            let view = view?;
+            checksums?;
+            view.validate()
+        })
+    }
+
+    /// The image in `held` if `valid` accepts it, which must not keep the view.
+    fn new<E>(
+        mut held: Held,
+        valid: impl FnOnce(Result<ImageView<'static>, FormatError>) -> Result<ValidImage<'static>, E>,
+    ) -> Result<Self, E> {
+        let start = Instant::now();
+        let slice = held.bytes.as_slice();
+        // SAFETY: the memory is that of the executable or of a mapping, so it stays in place when `held`
+        // moves, and it is released only when `held` is dropped, with or after the view beside it. The
         // view leaves this struct only through `view`, which ties it to `&self`.
         let slice: &'static [u8] =
             unsafe { std::slice::from_raw_parts(slice.as_ptr(), slice.len()) };
-        let view = ImageView::parse(slice)?;
-        if verify_checksums {
-            view.verify_checksums()?;
-        }
-        Ok(Self {
-            view: view.validate()?,
-            bytes,
-            backing,
-            fallbacks,
-        })
+        let view = valid(ImageView::parse(slice))?;
+        held.times.structure = start.elapsed();
+        Ok(Self { view, held })
     }
 
     /// The validated view.
     #[must_use]
     pub fn view(&self) -> &ValidImage<'_> {
         &self.view
+    }
+
+    /// Which image it is.
+    #[must_use]
+    pub fn id(&self) -> ImageId {
+        ImageId(self.view.header().image_id)
     }
 
     /// Verifies the checksums of all sections: one pass over the bytes.
@@ -265,82 +264,83 @@ impl Image {
         self.view.verify_checksums()
     }
 
-    /// What memory the image is in, and why nothing better. Asks the kernel for the page size.
+    /// What memory the image is in, why nothing better, and what each step of loading took. Asks the kernel for the
+    /// page size.
     #[must_use]
     pub fn report(&self) -> LoadReport {
+        let bytes = self.held.bytes.as_slice();
         LoadReport {
-            backing: self.backing,
-            len: self.bytes.as_slice().len(),
-            pages: kernel_pages(self.bytes.as_slice()),
-            fallbacks: self.fallbacks.clone(),
+            backing: self.held.backing,
+            len: bytes.len(),
+            pages: kernel_pages(bytes),
+            fallbacks: self.held.fallbacks.clone(),
+            times: self.held.times,
         }
     }
 }
 
-/// An image file whose header is in order: nothing is allocated or mapped for any other file.
-struct Source<'p> {
-    path: &'p Path,
-    /// Read up to the end of `prefix`.
-    file: File,
-    prefix: Prefix,
-    len: u64,
-}
-
-impl<'p> Source<'p> {
-    fn open(path: &'p Path) -> Result<Self, LoadError> {
-        let mut file = File::open(path).map_err(|e| read_error(path, e))?;
-        let len = file.metadata().map_err(|e| read_error(path, e))?.len();
-        let prefix = read_prefix(&mut file).map_err(|e| read_error(path, e))?;
-        Header::parse(prefix.as_slice(), len).map_err(|e| format_error(path, e))?;
-        Ok(Self {
-            path,
-            file,
-            prefix,
-            len,
+impl Held {
+    /// The first `len` bytes of `map`, which was made from `start` on; `None` if it has fewer.
+    pub(crate) fn of(
+        map: memmap2::Mmap,
+        len: usize,
+        backing: Backing,
+        header: std::time::Duration,
+        start: Instant,
+    ) -> Option<Self> {
+        (len <= map.len()).then(|| Self {
+            bytes: Bytes::Map(Sealed { map, start: 0, len }),
+            backing,
+            fallbacks: Vec::new(),
+            times: LoadTimes {
+                header,
+                memory: start.elapsed(),
+                ..LoadTimes::default()
+            },
         })
     }
 }
 
-fn read_error(path: &Path, source: io::Error) -> LoadError {
-    LoadError::Read {
-        path: path.into(),
-        source,
+/// Why a file could not be mapped.
+pub(crate) fn not_mapped(backing: Backing, len: usize, error: &std::io::Error) -> LoadError {
+    let reason = error.to_string();
+    LoadError::Memory {
+        backing,
+        len,
+        reason,
     }
 }
 
-fn format_error(path: &Path, source: FormatError) -> LoadError {
-    LoadError::File {
-        path: path.into(),
-        source,
-    }
-}
-
-/// The first bytes of an image on the boundary that the header needs.
-#[repr(C, align(64))]
-struct Prefix([u8; Header::PREFIX_LEN], usize);
-
-impl Prefix {
-    fn as_slice(&self) -> &[u8] {
-        &self.0[..self.1]
-    }
-}
-
-fn aligned_prefix(bytes: &[u8]) -> Prefix {
-    let len = bytes.len().min(Header::PREFIX_LEN);
-    let mut prefix = Prefix([0; Header::PREFIX_LEN], len);
-    prefix.0[..len].copy_from_slice(&bytes[..len]);
-    prefix
-}
-
-fn read_prefix(file: &mut File) -> io::Result<Prefix> {
-    let mut prefix = Prefix([0; Header::PREFIX_LEN], 0);
-    while prefix.1 < prefix.0.len() {
-        match file.read(&mut prefix.0[prefix.1..]) {
-            Ok(0) => break,
-            Ok(read) => prefix.1 += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(prefix)
+/// Copies an image of `len` bytes into memory that `options` name.
+fn copy(
+    prefix: &Prefix,
+    rest: &mut impl std::io::Read,
+    len: usize,
+    header: std::time::Duration,
+    options: &LoadOptions,
+    failed: impl Fn(std::io::Error) -> LoadError,
+) -> Result<(Held, Filled), LoadError> {
+    let start = Instant::now();
+    let (mut memory, backing, fallbacks) = Memory::new(len, options)?;
+    let memory_time = start.elapsed();
+    let filled = fill(
+        memory.as_mut_slice(),
+        prefix,
+        rest,
+        options.verify_checksums,
+    )
+    .map_err(&failed)?;
+    let held = Held {
+        bytes: Bytes::Map(memory.seal().map_err(failed)?),
+        backing,
+        fallbacks,
+        times: LoadTimes {
+            header,
+            memory: memory_time,
+            copy: filled.copy,
+            checksums: filled.checksum,
+            ..LoadTimes::default()
+        },
+    };
+    Ok((held, filled))
 }

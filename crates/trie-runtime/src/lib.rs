@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! image      where the bytes are: mapped, copied into huge or plain pages, or in the executable
-//! memory     private memory for copies
+//!            (backing: kinds of memory, memory: private copies, source: from a file in one pass, share: one copy
+//!            for many processes, id, report)
 //! ids        what the ids in a trie stand for, with the pieces' path scores
 //! trie       walks over 64-byte nodes, unchecked because the image is validated
 //! simd       sixteen bytes at a time
@@ -47,6 +48,7 @@
 #![deny(unsafe_code)]
 
 mod assemble;
+mod backing;
 mod batch;
 mod decode;
 mod decode_stream;
@@ -54,6 +56,7 @@ mod embed;
 mod encoding;
 mod error;
 mod hf;
+mod id;
 mod ids;
 mod image;
 mod lattice;
@@ -68,7 +71,10 @@ mod report;
 mod scratch;
 mod segment;
 mod sequence;
+#[cfg(target_os = "linux")]
+mod share;
 mod simd;
+mod source;
 mod sp;
 mod stream;
 mod tokenizer;
@@ -82,11 +88,13 @@ pub use batch::{Batch, BatchEncoder, Row};
 pub use decode_stream::DecodeStream;
 #[doc(hidden)]
 pub mod oracle;
+pub use backing::{Backing, LoadOptions};
 #[doc(hidden)]
 pub use embed::__const_check_header;
 pub use encoding::{Encoding, EncodingBuf, Positions};
-pub use error::{BatchError, DecodeError, EncodeError, LoadError};
-pub use image::{Backing, Image, LoadOptions};
+pub use error::{BatchError, DecodeError, EncodeError, LoadError, SelfTestError};
+pub use id::{ImageId, ParseImageIdError};
+pub use image::Image;
 pub use lattice::{
     Candidate, Explanation, LatticeError, LatticePiece, MAX_CANDIDATES, Replacement, Runner,
     SampleFrom, Segment, SplitMix64,
@@ -95,7 +103,7 @@ pub use options::{
     DecodeOptions, Direction, EncodeOptions, OffsetUnit, PadTo, Padding, Setting, Truncation,
     TruncationStrategy,
 };
-pub use report::{Fallback, LoadReport, Pages};
+pub use report::{Fallback, LoadReport, LoadTimes, Pages};
 pub use scratch::Scratch;
 pub use stream::StreamEncoder;
 pub use tokenizer::{SpecialIds, Tokenizer};

@@ -5,17 +5,16 @@
 
 use std::io;
 
-use memmap2::{Mmap, MmapMut, MmapOptions};
+use memmap2::{Mmap, MmapMut};
 
+use crate::backing::{Backing, LoadOptions};
 use crate::error::LoadError;
-use crate::image::{Backing, LoadOptions};
-use crate::report::{Fallback, Pages, kernel_pages};
+use crate::report::Fallback;
 
-/// A huge page's size in bytes, and its logarithm.
-const HUGE_PAGE: usize = 2 << 20;
-const HUGE_PAGE_BITS: u8 = 21;
+#[cfg(target_os = "linux")]
+use crate::backing::HUGE_PAGE;
 
-/// A sealed copy: `len` bytes of a read-only mapping, from `start` on.
+/// `len` bytes of a read-only mapping, from `start` on.
 pub(crate) struct Sealed {
     pub(crate) map: Mmap,
     pub(crate) start: usize,
@@ -29,48 +28,64 @@ pub(crate) struct Memory {
     len: usize,
 }
 
+/// Tries `kinds` in order: the first thing to be had, its kind, and why nothing better.
+pub(crate) fn first_to_be_had<T>(
+    kinds: &[Backing],
+    len: usize,
+    attempt: impl Fn(Backing) -> Result<T, String>,
+) -> Result<(T, Backing, Vec<Fallback>), LoadError> {
+    let mut fallbacks = Vec::new();
+    for &from in kinds {
+        match attempt(from) {
+            Ok(memory) => return Ok((memory, from, fallbacks)),
+            Err(reason) => fallbacks.push(Fallback { from, reason }),
+        }
+    }
+    let last = fallbacks.pop();
+    Err(LoadError::Memory {
+        backing: last.as_ref().map_or(Backing::Auto, |last| last.from),
+        len,
+        reason: last.map(|last| last.reason).unwrap_or_default(),
+    })
+}
+
+/// Why huge pages cannot be had.
+#[cfg(target_os = "linux")]
+pub(crate) fn short_pool(error: &io::Error, pages: usize) -> String {
+    format!("{error}: {pages} free 2 MiB pages are needed, see vm.nr_hugepages")
+}
+
+/// Why huge pages that were promised cannot be had after all. Reserved pages can still be refused to a cgroup
+/// when they are touched, which would be a SIGBUS; populating them returns that as an error.
+#[cfg(target_os = "linux")]
+pub(crate) fn not_populated(error: &io::Error, pages: usize) -> String {
+    format!(
+        "the {pages} pages could not be populated: {error} (cgroup limit, or a kernel before 5.14)"
+    )
+}
+
 impl Memory {
     /// The best memory for `len` bytes that `options` allow, its kind, and why nothing better.
     pub(crate) fn new(
         len: usize,
         options: &LoadOptions,
     ) -> Result<(Self, Backing, Vec<Fallback>), LoadError> {
-        let small = len < HUGE_PAGE / 2;
-        let kinds: &[Backing] = match options.backing {
-            Backing::Copy => &[Backing::Copy],
-            Backing::TransparentHuge => &[Backing::TransparentHuge, Backing::Copy],
-            Backing::HugeTlb => &[Backing::HugeTlb, Backing::TransparentHuge, Backing::Copy],
-            _ if small => &[Backing::Copy],
-            _ => &[Backing::HugeTlb, Backing::TransparentHuge, Backing::Copy],
-        };
-        let mut fallbacks = Vec::new();
-        let mut last = None;
-        for &kind in kinds {
-            let attempt = match kind {
-                Backing::HugeTlb => Self::hugetlb(len),
-                Backing::TransparentHuge => Self::transparent_huge(len),
-                _ => Self::plain(len),
-            };
-            match attempt {
-                Ok(memory) => return Ok((memory, kind, fallbacks)),
-                Err(reason) => {
-                    last = Some(kind);
-                    fallbacks.push(Fallback { from: kind, reason });
-                }
-            }
-            if !options.fallback {
-                break;
-            }
-        }
-        Err(LoadError::Memory {
-            backing: last.unwrap_or(options.backing),
-            len,
-            reason: fallbacks.pop().map(|last| last.reason).unwrap_or_default(),
+        first_to_be_had(options.kinds(len), len, |kind| match kind {
+            Backing::HugeTlb => Self::hugetlb(len),
+            Backing::TransparentHuge => Self::transparent_huge(len),
+            _ => Self::plain(len),
         })
     }
 
     fn plain(len: usize) -> Result<Self, String> {
         let map = MmapMut::map_anon(len).map_err(|error| error.to_string())?;
+        // In one go this takes less than half the time of single page faults. Kernels before 5.14 have the faults.
+        #[cfg(target_os = "linux")]
+        if let Err(error) = map.advise(memmap2::Advice::PopulateWrite)
+            && error.kind() != io::ErrorKind::InvalidInput
+        {
+            return Err(format!("the pages could not be populated: {error}"));
+        }
         Ok(Self { map, start: 0, len })
     }
 
@@ -78,18 +93,13 @@ impl Memory {
     fn hugetlb(len: usize) -> Result<Self, String> {
         let rounded = len.next_multiple_of(HUGE_PAGE);
         let pages = rounded / HUGE_PAGE;
-        let map = MmapOptions::new()
+        let map = memmap2::MmapOptions::new()
             .len(rounded)
-            .huge(Some(HUGE_PAGE_BITS))
+            .huge(Some(HUGE_PAGE.trailing_zeros() as u8))
             .map_anon()
-            .map_err(|error| {
-                format!("{error}: {pages} free 2 MiB pages are needed, see vm.nr_hugepages")
-            })?;
-        // Reserved pages can still be refused to a cgroup when they are touched, which would be a
-        // SIGBUS; populating them returns that as an error.
-        map.advise(memmap2::Advice::PopulateWrite).map_err(|error| {
-            format!("the {pages} pages could not be populated: {error} (cgroup limit, or a kernel before 5.14)")
-        })?;
+            .map_err(|error| short_pool(&error, pages))?;
+        map.advise(memmap2::Advice::PopulateWrite)
+            .map_err(|error| not_populated(&error, pages))?;
         Ok(Self { map, start: 0, len })
     }
 
@@ -104,8 +114,8 @@ impl Memory {
             .map_err(|error| format!("madvise(MADV_HUGEPAGE): {error}"))?;
         populate(memmap2::Advice::PopulateWrite)
             .map_err(|error| format!("the pages could not be populated: {error}"))?;
-        match kernel_pages(&map[start..start + whole_pages]) {
-            Some(Pages { huge: 0, .. }) => Err(
+        match crate::report::kernel_pages(&map[start..start + whole_pages]) {
+            Some(crate::report::Pages { huge: 0, .. }) => Err(
                 "the kernel gave no huge pages, see /sys/kernel/mm/transparent_hugepage/enabled"
                     .into(),
             ),

@@ -1,8 +1,9 @@
 //! What memory an image got: the public answer to "is it really in huge pages?".
 
 use std::fmt;
+use std::time::Duration;
 
-use crate::image::Backing;
+use crate::backing::Backing;
 
 /// What memory an image is in, and why nothing better.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +17,52 @@ pub struct LoadReport {
     pub pages: Option<Pages>,
     /// The kinds that were tried before, and why each could not be had.
     pub fallbacks: Vec<Fallback>,
+    /// What each step of loading took.
+    pub times: LoadTimes,
+}
+
+/// Wall time of each step of loading; zero for a step that was not done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoadTimes {
+    /// Opening the file, reading and checking its header and section table.
+    pub header: Duration,
+    /// Getting memory and populating it, or mapping the file.
+    pub memory: Duration,
+    /// Copying.
+    pub copy: Duration,
+    /// Checksums of what was just copied, block by block.
+    pub checksums: Duration,
+    /// Checking the metadata and that every index of every section is in bounds. The only step that safety
+    /// rests on, and the only one besides `header` and `memory` that a mapped image has.
+    pub structure: Duration,
+}
+
+impl LoadTimes {
+    /// All steps.
+    #[must_use]
+    pub fn total(&self) -> Duration {
+        self.header + self.memory + self.copy + self.checksums + self.structure
+    }
+}
+
+impl fmt::Display for LoadTimes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let steps = [
+            ("header", self.header),
+            ("memory", self.memory),
+            ("copy", self.copy),
+            ("checksums", self.checksums),
+            ("structure", self.structure),
+        ];
+        write!(f, "{:.2?}", self.total())?;
+        let mut separator = ": ";
+        for (name, time) in steps.into_iter().filter(|(_, time)| !time.is_zero()) {
+            write!(f, "{separator}{name} {time:.2?}")?;
+            separator = ", ";
+        }
+        Ok(())
+    }
 }
 
 /// The pages of an image's mapping, from `/proc/self/smaps`.

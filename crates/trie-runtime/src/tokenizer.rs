@@ -7,7 +7,7 @@ use trie_format::{NO_ID, PieceType};
 use crate::assemble::{Around, Parts, room};
 use crate::decode::Decoder;
 use crate::encoding::Encoding;
-use crate::error::{DecodeError, EncodeError};
+use crate::error::{DecodeError, EncodeError, SelfTestError};
 use crate::image::Image;
 use crate::normalize::Normalizer;
 use crate::options::{DecodeOptions, Direction, EncodeOptions, Padding, Truncation};
@@ -53,6 +53,30 @@ impl Tokenizer {
     #[must_use]
     pub fn image(&self) -> &Image {
         &self.image
+    }
+
+    /// Encodes the texts that were put into the image with their ids, and compares: whether this build, on this
+    /// machine, gives what was known when the image was compiled. Returns how many texts there are, which may be none.
+    /// Takes less than a millisecond for those that `triec compile` puts in.
+    ///
+    /// # Errors
+    /// The first text that has other ids.
+    pub fn self_test(&self) -> Result<usize, SelfTestError> {
+        let mut scratch = Scratch::new();
+        let mut count = 0;
+        for (index, (text, expected)) in self.image.view().self_test().enumerate() {
+            let found = self.encode(text, &mut scratch);
+            if found != expected {
+                return Err(SelfTestError {
+                    index,
+                    text: String::from_utf8_lossy(text).into_owned(),
+                    expected: expected.to_vec(),
+                    found: found.to_vec(),
+                });
+            }
+            count += 1;
+        }
+        Ok(count)
     }
 
     /// The ids of `input`, all of them, without special tokens, borrowed from `scratch`.

@@ -8,6 +8,7 @@ use trie_compiler::{HuggingFacePreset, IdMap, Options, Reference, Template};
 use trie_runtime::Backing;
 
 use crate::alternatives::AlternativesArgs;
+use crate::load::LoadArgs;
 use crate::serving::{Field, ServingArgs};
 
 const EXAMPLES: &str = "\
@@ -43,6 +44,7 @@ pub(crate) enum Command {
     Compile(CompileArgs),
     Inspect(InspectArgs),
     Verify(VerifyArgs),
+    Load(LoadArgs),
     Encode(EncodeArgs),
     Decode(DecodeArgs),
     Normalize(NormalizeArgs),
@@ -93,6 +95,11 @@ pub(crate) struct CompileArgs {
     /// its begin and end pieces, those it has
     #[arg(long, value_enum)]
     pub(crate) template: Option<TemplateArg>,
+    /// Texts with their ids for the image's self-test, one JSON object a line: {"text": ..., "ids": [...]}, or
+    /// with `base64`; the image is not written if it gives other ids. Without this, some texts of many scripts
+    /// are put in, with the ids by the plain way
+    #[arg(long, value_name = "FILE")]
+    pub(crate) self_test: Option<PathBuf>,
     /// Overwrite the output even if it is not an image
     #[arg(long)]
     pub(crate) force: bool,
@@ -122,6 +129,8 @@ pub(crate) struct InspectArgs {
 
 /// Check an image completely, one line per step
 ///
+/// That includes the image's self-test, if it has one: texts, and the ids that they had when it was compiled.
+///
 /// With --model, also that the image is byte for byte what compiling that model or tokenizer.json gives, for
 /// the reference and with the ids that the image states. Exit code 1 if not, or if the file is damaged or no
 /// image at all; 4 if it is of another format version.
@@ -129,11 +138,15 @@ pub(crate) struct InspectArgs {
 #[command(after_help = "\
 Examples:
   triec verify spiece.trie
-  triec verify spiece.trie --model spiece.model")]
+  triec verify spiece.trie --model spiece.model
+  triec verify spiece.trie --self-test              on the machine that will serve")]
 pub(crate) struct VerifyArgs {
     /// The image
     #[arg(value_name = "IMAGE")]
     pub(crate) image: PathBuf,
+    /// Only that the file is sound and passes its self-test, which it must have
+    #[arg(long, conflicts_with = "model")]
+    pub(crate) self_test: bool,
     /// The model or tokenizer.json that the image should have been compiled from
     #[arg(long, value_name = "INPUT")]
     pub(crate) model: Option<PathBuf>,

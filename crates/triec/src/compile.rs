@@ -11,7 +11,7 @@ use trie_runtime::Image;
 
 use crate::args::CompileArgs;
 use crate::error::CliError;
-use crate::{args, progress};
+use crate::{args, progress, self_test};
 
 pub(crate) fn run(args: &CompileArgs) -> Result<(), CliError> {
     let start = Instant::now();
@@ -30,6 +30,7 @@ pub(crate) fn run(args: &CompileArgs) -> Result<(), CliError> {
         source,
     })?;
     // What is written has passed the reader's own checks.
+    let image = self_test::add(&image, args.self_test.as_deref())?;
     let checked = Image::from_bytes(&image)?;
     write_image(&args.output, &image)?;
     if !args.quiet {

@@ -21,6 +21,11 @@ pub(crate) enum CliError {
     Model { path: PathBuf, source: CompileError },
     #[error(transparent)]
     Compile(#[from] CompileError),
+    #[error("cannot run {}: {source}; check the command after --", command.display())]
+    Run {
+        command: std::ffi::OsString,
+        source: io::Error,
+    },
     /// A line or argument of the input.
     #[error("{place}: {reason}")]
     Line { place: String, reason: String },
@@ -46,6 +51,7 @@ impl CliError {
             | Self::Load(_)
             | Self::Model { .. }
             | Self::Compile(_)
+            | Self::Run { .. }
             | Self::Line { .. } => 3,
         }
     }

@@ -32,7 +32,7 @@ pub(crate) fn tokenizer(args: &StreamArgs) -> Result<Tokenizer, CliError> {
 }
 
 /// A private copy of the image at `path`, or of the embedded one, in the wanted memory or the next best.
-fn copy(path: Option<&Path>, load: Load) -> Result<Image, CliError> {
+pub(crate) fn copy(path: Option<&Path>, load: Load) -> Result<Image, CliError> {
     let wanted = Backing::from(load);
     let options = LoadOptions::default().with_backing(wanted);
     let image = match path {

@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! args       what the command line can say
-//! compile    model or tokenizer.json -> image
+//! compile    model or tokenizer.json -> image (self_test: texts whose ids go into it)
 //! inspect    what an image says of itself
 //!            (pipeline, post: its steps, in words)
 //! verify     whether an image is what it should be (semantics, semantics_hf: what it should be)
+//! load       into which memory, and one copy for many processes
 //! encode     text -> ids      \
 //! decode     ids -> text       | over `stream`: lines in, one line out each
 //! normalize  text -> text     |
@@ -39,12 +40,14 @@ mod image;
 mod inspect;
 mod jsonl;
 mod lines;
+mod load;
 mod map;
 mod normalize;
 mod pipeline;
 mod post;
 mod progress;
 mod record;
+mod self_test;
 mod semantics;
 mod semantics_hf;
 mod serving;
@@ -87,6 +90,7 @@ fn run(command: Command) -> Result<(), CliError> {
         Command::Compile(args) => compile::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Load(args) => load::run(&args),
         Command::Encode(args) => encode::run(args),
         Command::Decode(args) => decode::run(args),
         Command::Normalize(args) => normalize::run(args),

@@ -2,13 +2,12 @@
 //!
 //! Each step relies on those before it. What passes is printed at once; the first failure ends it.
 
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
-use trie_compiler::{HuggingFacePreset, Options, compile};
-use trie_format::{ArchivedMetadata, FormatError, Header, ImageView, Node, Preset};
-use trie_runtime::{Image, LoadError, Tokenizer};
+use trie_compiler::{HuggingFacePreset, Options, Pair, compile, with_self_test};
+use trie_format::{ArchivedMetadata, FormatError, ImageView, Preset};
+use trie_runtime::{Backing, Image, LoadError, LoadOptions, Tokenizer};
 
 use crate::args::VerifyArgs;
 use crate::compile::read_input;
@@ -21,25 +20,41 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), CliError> {
         path: path.into(),
         reason,
     };
-    let memory = Aligned::read(path)?;
-    let bytes = memory.bytes();
-
-    let refused = |error| refusal(path, error);
-    let (header, entries) = Header::parse(bytes, bytes.len() as u64).map_err(refused)?;
+    // Checksums last: a damaged structure says more than a wrong sum.
+    let options = LoadOptions::default()
+        .with_backing(Backing::Copy)
+        .with_checksums(false);
+    let loaded = Image::load(path, &options).map_err(|error| match error {
+        LoadError::File { path, source } => refusal(&path, source),
+        other => CliError::Load(other),
+    })?;
+    let tokenizer = Tokenizer::new(loaded);
+    let image = tokenizer.image().view();
+    let header = image.header();
     ok(&format!(
         "header: format {}.{}, {} bytes, {} sections",
-        header.major,
-        header.minor,
-        bytes.len(),
-        entries.len()
+        header.major, header.minor, header.file_len, header.section_count
     ))?;
-    let view = ImageView::parse(bytes).map_err(refused)?;
-    let image = view.validate().map_err(refused)?;
     ok("structure: every index in bounds")?;
-    image.verify_checksums().map_err(refused)?;
+    image
+        .verify_checksums()
+        .map_err(|error| refusal(path, error))?;
     ok("checksums: every section as written")?;
+    let texts = tokenizer
+        .self_test()
+        .map_err(|error| failed(error.to_string()))?;
+    if texts > 0 {
+        ok(&format!(
+            "self-test: {texts} texts have the ids they should"
+        ))?;
+    } else if args.self_test {
+        let reason = "has no self-test; compile the image again with `triec compile`";
+        return Err(failed(reason.into()));
+    }
+    if args.self_test {
+        return Ok(());
+    }
 
-    let tokenizer = Tokenizer::new(Image::from_bytes(bytes)?);
     let checks: &[semantics::Check] = match image.pipeline() {
         None => &[
             semantics::trie,
@@ -62,7 +77,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), CliError> {
         ],
     };
     for check in checks {
-        ok(&check(&image, &tokenizer)
+        ok(&check(image, &tokenizer)
             .map_err(|reason| failed(format!("{reason}; compile the image again")))?)?;
     }
     if let Some(model) = &args.model {
@@ -73,7 +88,14 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), CliError> {
                     source,
                 }
             })?;
-        compare(bytes, &fresh).map_err(|reason| failed(format!("{reason} {}", model.display())))?;
+        // The texts of the self-test are nothing that a model gives.
+        let pairs: Vec<Pair> = image
+            .self_test()
+            .map(|(text, ids)| (text.to_vec(), ids.to_vec()))
+            .collect();
+        let fresh = with_self_test(&fresh, &pairs)?;
+        compare(image.bytes(), &fresh)
+            .map_err(|reason| failed(format!("{reason} {}", model.display())))?;
         ok(&format!(
             "model: equal to a fresh compile of {}",
             model.display()
@@ -145,54 +167,4 @@ fn compare(image: &[u8], fresh: &[u8]) -> Result<(), String> {
     Err(format!(
         "differs from byte {at} on; do not use it, and compile it again from"
     ))
-}
-
-/// A file's bytes, from a 64-byte boundary on.
-struct Aligned {
-    memory: Vec<Node>,
-    len: usize,
-}
-
-impl Aligned {
-    /// Reads the file at `path`; memory is allocated only once its header has shown it to be an image of
-    /// just this length.
-    fn read(path: &Path) -> Result<Self, CliError> {
-        let read = |source| CliError::read(path.display(), source);
-        let mut file = File::open(path).map_err(read)?;
-        let len = file.metadata().map_err(read)?.len();
-        let mut prefix =
-            Self::new(Header::PREFIX_LEN.min(usize::try_from(len).unwrap_or(usize::MAX)))
-                .map_err(read)?;
-        file.read_exact(prefix.bytes_mut()).map_err(read)?;
-        Header::parse(prefix.bytes(), len).map_err(|error| refusal(path, error))?;
-
-        let len = usize::try_from(len).map_err(|_| read(io::ErrorKind::FileTooLarge.into()))?;
-        let mut whole = Self::new(len).map_err(read)?;
-        let (head, rest) = whole.bytes_mut().split_at_mut(prefix.len);
-        head.copy_from_slice(prefix.bytes());
-        file.read_exact(rest).map_err(read)?;
-        Ok(whole)
-    }
-
-    fn new(len: usize) -> io::Result<Self> {
-        let nodes = len.div_ceil(size_of::<Node>());
-        let mut memory = Vec::new();
-        memory
-            .try_reserve_exact(nodes)
-            .map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
-        memory.resize(nodes, Node::EMPTY);
-        Ok(Self { memory, len })
-    }
-
-    fn bytes(&self) -> &[u8] {
-        bytemuck::cast_slice(&self.memory)
-            .get(..self.len)
-            .unwrap_or_default()
-    }
-
-    fn bytes_mut(&mut self) -> &mut [u8] {
-        bytemuck::cast_slice_mut(&mut self.memory)
-            .get_mut(..self.len)
-            .unwrap_or_default()
-    }
 }
