@@ -21,7 +21,12 @@ pub fn plain_tokens(tokenizer: &Tokenizer, text: &[u8]) -> Vec<Token> {
     fn tokens<A: Arithmetic>(tokenizer: &Tokenizer, text: &[u8]) -> Vec<Token> {
         let image = tokenizer.image().view();
         let mut cells = Vec::new();
-        segment::<A>(Trie::pieces(image), UnkScore::new(image), text, &mut cells);
+        segment::<A>(
+            Trie::from_root(image),
+            UnkScore::new(image),
+            text,
+            &mut cells,
+        );
         let mut tokens: Vec<Token> = backtrack(&cells).collect();
         tokens.reverse();
         tokens

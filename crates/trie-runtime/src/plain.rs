@@ -3,7 +3,7 @@
 use trie_format::{PlainChars, ValidImage};
 
 use crate::simd::not_graphic;
-use crate::utf8::place;
+use crate::utf8::{first_four, place};
 
 /// The characters that the compiler has found to stay as they are ("Plain characters" in `FORMAT.md`); of an
 /// image that does not say, none.
@@ -134,12 +134,8 @@ fn character(text: &[u8]) -> Option<(u16, usize)> {
     if first < 0x80 {
         return Some((first.into(), 1));
     }
-    let bytes = match text.first_chunk() {
-        Some(four) => u32::from_le_bytes(*four),
-        // Zeros go on no character.
-        None => (text.iter().rev()).fold(0, |bytes, &byte| bytes << 8 | u32::from(byte)),
-    };
-    let (block, bit, len) = place(bytes).filter(|&(block, ..)| block & 0x3e0 != 0x360)?;
+    let (block, bit, len) =
+        place(first_four(text)).filter(|&(block, ..)| block & 0x3e0 != 0x360)?;
     Some(((block << 6) as u16 | (bit & 0x3f) as u16, len))
 }
 

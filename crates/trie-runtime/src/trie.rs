@@ -6,9 +6,10 @@
 #![allow(unsafe_code)]
 
 use trie_format::trie::{End, MAX_LABELS, StepKind, TrieView};
-use trie_format::{Child, First, NO_ID, Node, Skip, TAIL, ValidImage};
+use trie_format::{Child, First, FirstChars, NO_ID, Node, Skip, TAIL, ValidImage};
 
 use crate::ids::{Below, Ids, Piece, Scores};
+use crate::utf8::{announced_len, first_four, place};
 
 /// What a step of a tail does behind so many labels.
 struct Step {
@@ -35,6 +36,8 @@ pub(crate) struct Trie<'a, I = Scores<'a>> {
     /// Its nodes are not empty; every announced child lies inside (point 1 of [`ValidImage`]).
     view: TrieView<'a>,
     ids: I,
+    /// Where walks are behind their first character.
+    first: Option<FirstChars<'a>>,
     /// No walk goes deeper, in bytes.
     max_bytes: usize,
 }
@@ -49,6 +52,7 @@ impl<'a> Trie<'a> {
                 of_model: image.pieces().scores(),
                 of_paths: image.path_scores(),
             },
+            first: image.first_chars(),
             max_bytes: image.metadata().max_piece_bytes.to_native() as usize,
         }
     }
@@ -59,10 +63,52 @@ impl<'a> Trie<'a> {
         self.ids.of_id(id)
     }
 
-    /// Like [`Trie::prefixes`], from what `first` says of the first character of `input`, which is `char_len` bytes
-    /// long, on; returns whether that character is a piece.
+    /// The trie without the table of first characters: every walk begins at the root. For the oracles.
+    pub(crate) fn from_root(image: &ValidImage<'a>) -> Self {
+        Self {
+            first: None,
+            ..Self::pieces(image)
+        }
+    }
+
+    /// Like [`Trie::prefixes`]; returns the length in bytes of the character that `input`, which is not empty, begins with,
+    /// and whether that character is a piece. `text` begins with `input`.
     #[inline(always)]
-    pub(crate) fn prefixes_behind(
+    pub(crate) fn starting(
+        &self,
+        input: &[u8],
+        text: &[u8],
+        found: impl FnMut(usize, Piece),
+    ) -> (usize, bool) {
+        let (char_len, first) = self.first(input, text);
+        (
+            char_len,
+            self.prefixes_behind(first, char_len, input, found),
+        )
+    }
+
+    /// The length of the character that `input` begins with, and where a walk is behind it.
+    #[inline(always)]
+    fn first(&self, input: &[u8], text: &[u8]) -> (usize, First) {
+        let byte = input.first().copied().unwrap_or_default();
+        let announced = || (announced_len(byte).min(input.len()), First::Walk);
+        let Some(first) = &self.first else {
+            return announced();
+        };
+        let (block, bits, len) = if byte < 0x80 {
+            (usize::from(byte >> 6), byte.into(), 1)
+        } else if let Some(place) = place(first_four(text)) {
+            place
+        } else {
+            return announced();
+        };
+        (len.min(input.len()), first.get(block, bits))
+    }
+
+    /// [`Trie::prefixes`] from what `first` says of the first character of `input`, which is `char_len` bytes long, on;
+    /// returns whether that character is a piece.
+    #[inline(always)]
+    fn prefixes_behind(
         &self,
         first: First,
         char_len: usize,
@@ -114,6 +160,7 @@ impl<'a> Trie<'a, Below> {
         Some(Self {
             view: image.symbol_nodes()?,
             ids: Below(image.pieces().len()),
+            first: None,
             max_bytes: image.metadata().max_symbol_bytes.to_native() as usize,
         })
     }
@@ -128,6 +175,7 @@ impl<'a> Trie<'a, Below> {
         Some(Self {
             view: view?,
             ids: Below(tokens as u32),
+            first: None,
             max_bytes: image.metadata().max_added_bytes.to_native() as usize,
         })
     }

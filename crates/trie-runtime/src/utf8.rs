@@ -9,6 +9,15 @@ pub(crate) const fn announced_len(first: u8) -> usize {
     LEN[(first >> 4) as usize] as usize
 }
 
+/// The first four bytes of `text` as a little-endian number: zeros where there are none, which go on no character.
+#[inline(always)]
+pub(crate) fn first_four(text: &[u8]) -> u32 {
+    match text.first_chunk() {
+        Some(four) => u32::from_le_bytes(*four),
+        None => (text.iter().rev()).fold(0, |bytes, &byte| bytes << 8 | u32::from(byte)),
+    }
+}
+
 /// The character of two or three bytes that four bytes, as a little-endian number, begin with: its code point without
 /// the last six bits, those and others above them, its length in bytes. Surrogates are taken for characters.
 #[inline(always)]

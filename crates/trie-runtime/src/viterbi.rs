@@ -9,7 +9,6 @@ use trie_format::{NO_ID, ValidImage};
 
 use crate::ids::Piece;
 use crate::trie::Trie;
-use crate::utf8::announced_len;
 
 /// The best path to a byte position.
 #[derive(Debug, Clone, Copy)]
@@ -280,13 +279,10 @@ fn contribute<A: Arithmetic>(
     let ahead = &mut cells[start..];
     A::rebase(ahead, trie.max_bytes());
     let till_here = ahead[0].score;
-    let char_len = announced_len(rest[0]).min(rest.len());
-    let mut single = 0u8;
-    trie.prefixes(rest, |len, piece| {
+    let (char_len, single) = trie.starting(rest, rest, |len, piece| {
         relax::<A>(&mut ahead[len], A::extend(till_here, piece), len, piece.id);
-        single |= u8::from(len == char_len);
     });
-    if single == 0 {
+    if !single {
         let sum = A::extend_unknown(till_here, unk);
         relax::<A>(&mut ahead[char_len], sum, char_len, NO_ID);
     }

@@ -113,14 +113,12 @@ fn fill<A: Arithmetic>(
         && !rest.is_empty()
     {
         let till_here = till_here.sum;
-        let (char_len, first) = parts.first(rest, text.get(at + start..).unwrap_or_default());
-        let single = parts
-            .trie
-            .prefixes_behind(first, char_len, rest, |len, piece| {
-                if let Some(cell) = cells.get_mut(start + len) {
-                    relax::<A>(cell, A::extend(till_here, piece), len, piece.id);
-                }
-            });
+        let text = text.get(at + start..).unwrap_or_default();
+        let (char_len, single) = parts.trie.starting(rest, text, |len, piece| {
+            if let Some(cell) = cells.get_mut(start + len) {
+                relax::<A>(cell, A::extend(till_here, piece), len, piece.id);
+            }
+        });
         if !single && let Some(cell) = cells.get_mut(start + char_len) {
             let sum = A::extend_unknown(till_here, parts.unk);
             relax::<A>(cell, sum, char_len, NO_ID);

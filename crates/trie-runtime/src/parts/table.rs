@@ -1,11 +1,11 @@
 //! What an image says about parts.
 
 use trie_format::parts::{BakedPart, MAX_KEY_BYTES, PartKey};
-use trie_format::{BakedParts, First, FirstChars, JoinedPairs, ValidImage};
+use trie_format::{BakedParts, JoinedPairs, ValidImage};
 
 use crate::simd::prefetch;
 use crate::trie::Trie;
-use crate::utf8::{announced_len, place};
+use crate::utf8::announced_len;
 use crate::viterbi::UnkScore;
 
 /// The bytes of a character, as a little-endian number, and how many they are.
@@ -30,7 +30,6 @@ pub(crate) struct Parts<'a> {
     unk_id: u32,
     pairs: JoinedPairs<'a>,
     baked: BakedParts<'a>,
-    first: Option<FirstChars<'a>>,
     image_id: &'a [u8; 16],
 }
 
@@ -45,7 +44,6 @@ impl<'a> Parts<'a> {
             unk_id: image.metadata().unk_id.to_native(),
             pairs,
             baked,
-            first: image.first_chars(),
             image_id: &image.header().image_id,
         })
     }
@@ -65,28 +63,6 @@ impl<'a> Parts<'a> {
     #[inline(always)]
     pub(super) fn magnitude(&self) -> f32 {
         self.pairs.magnitude()
-    }
-
-    /// The length of the character that `part`, which is not empty, begins with, and where a walk is behind it. `text`
-    /// begins with `part`.
-    #[inline(always)]
-    pub(super) fn first(&self, part: &[u8], text: &[u8]) -> (usize, First) {
-        let four = match text.first_chunk() {
-            Some(four) => u32::from_le_bytes(*four),
-            None => character(text, 0).map_or(0xff, |(bytes, _)| bytes),
-        };
-        let (block, bits, len) = if four & 0x80 == 0 {
-            ((four as usize & 0x7f) >> 6, four & 0x7f, 1)
-        } else if let Some(place) = place(four) {
-            place
-        } else {
-            let len = part.first().map_or(1, |&byte| announced_len(byte));
-            return (len.min(part.len()), First::Walk);
-        };
-        let first = self
-            .first
-            .map_or(First::Walk, |first| first.get(block, bits));
-        (len.min(part.len()), first)
     }
 
     /// The path score of a token that may be remembered: not of unknown characters, which join others beside them, and
