@@ -57,9 +57,13 @@ fn dump(image: &[u8]) -> String {
             dump_lines(image, start..start + len, &mut out);
             continue;
         }
+        let lines: Vec<&[u8]> = image[start..start + len].chunks(NODE_LEN).collect();
+        let slots = u32::from_le_bytes([lines[0][0], lines[0][1], lines[0][2], lines[0][3]]);
         let mut empty = 0;
-        for (slot, node) in image[start..start + len].chunks_exact(NODE_LEN).enumerate() {
-            if slot > 1 && node == &image[start + NODE_LEN..start + 2 * NODE_LEN] {
+        for (index, line) in lines.iter().enumerate() {
+            let at = start + index * NODE_LEN;
+            let is_slot = (1..=slots as usize).contains(&index);
+            if is_slot && index > 2 && *line == lines[2] {
                 empty += 1;
                 continue;
             }
@@ -67,9 +71,12 @@ fn dump(image: &[u8]) -> String {
                 writeln!(out, "; {empty} more empty slots").expect("strings grow");
                 empty = 0;
             }
-            writeln!(out, "; slot {slot}").expect("strings grow");
-            let at = start + slot * NODE_LEN;
-            dump_lines(image, at..at + NODE_LEN, &mut out);
+            match is_slot {
+                true => writeln!(out, "; slot {}", index - 1).expect("strings grow"),
+                false if index > 0 => writeln!(out, "; tails").expect("strings grow"),
+                false => {}
+            }
+            dump_lines(image, at..at + line.len(), &mut out);
         }
     }
     out

@@ -40,6 +40,7 @@ fn place(trie: TrieView<'_>, character: &[u8]) -> First {
             None => return First::Nothing,
             Some(Edge::Leaf(id)) if rest.is_empty() => return First::Leaf(id),
             Some(Edge::Leaf(_)) => return First::Nothing,
+            Some(Edge::Tail(place)) if rest.is_empty() => return First::Tail(place as u32),
             Some(Edge::Tail(_)) => return First::Walk,
             Some(Edge::Node {
                 slot,

@@ -17,11 +17,15 @@ pub enum First {
     Node(usize),
     /// It is the piece with this id, and no other begins with it.
     Leaf(u32),
+    /// The tail at this place.
+    Tail(u32),
     /// That is not told here: the walk has to begin at its beginning.
     Walk,
 }
 
 impl First {
+    /// Smaller numbers are slots, greater ones below [`TAIL`], less this, are places in the tails.
+    const TAILS: u32 = 1 << 30;
     const NOTHING: u32 = u32::MAX - 1;
     const WALK: u32 = u32::MAX;
 
@@ -32,6 +36,8 @@ impl First {
             Self::Nothing => Self::NOTHING,
             Self::Node(slot) => slot as u32,
             Self::Leaf(id) => TAIL + id,
+            Self::Tail(place) if place < TAIL - Self::TAILS => Self::TAILS + place,
+            Self::Tail(_) => Self::WALK,
             Self::Walk => Self::WALK,
         }
     }
@@ -41,9 +47,11 @@ impl First {
     #[must_use]
     pub const fn from_number(number: u32) -> Self {
         match number {
+            // The most first.
+            slot if slot < Self::TAILS => Self::Node(slot as usize),
+            tail if tail < TAIL => Self::Tail(tail - Self::TAILS),
             Self::NOTHING => Self::Nothing,
             Self::WALK => Self::Walk,
-            slot if slot < TAIL => Self::Node(slot as usize),
             leaf => Self::Leaf(leaf - TAIL),
         }
     }
@@ -90,12 +98,15 @@ mod tests {
             First::Nothing,
             First::Walk,
             First::Node(0),
-            First::Node(1 << 30),
-            First::Leaf(1 << 23),
+            First::Node((1 << 24) - 1),
+            First::Leaf((1 << 24) - 1),
+            First::Tail(0),
+            First::Tail((1 << 30) - 1),
         ];
         for first in all {
             assert_eq!(First::from_number(first.number()), first);
         }
+        assert_eq!(First::Tail(1 << 30).number(), First::WALK);
         let mut words = [First::NOTHING; FIRST_INDEX_LEN / 2 + 128];
         words[..FIRST_INDEX_LEN / 2].fill(0);
         // The second 64 characters are in the second block.

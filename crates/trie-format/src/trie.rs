@@ -50,6 +50,20 @@ pub enum StepKind {
     More = 3,
 }
 
+impl StepKind {
+    /// The kind of a step with this `head`.
+    #[inline(always)]
+    #[must_use]
+    pub const fn of(head: u32) -> Self {
+        match head >> 6 & 3 {
+            0 => Self::Leaf,
+            1 => Self::Piece,
+            2 => Self::Node,
+            _ => Self::More,
+        }
+    }
+}
+
 /// A step of a tail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TailStep<'a> {
@@ -168,14 +182,8 @@ impl<'a> TrieView<'a> {
         let (head, rest) = self.tails.get(at..)?.split_first_chunk::<4>()?;
         let word = u32::from_le_bytes(*head);
         let len = word as usize & MAX_LABELS;
-        let kind = match word >> 6 & 3 {
-            0 => StepKind::Leaf,
-            1 => StepKind::Piece,
-            2 => StepKind::Node,
-            _ => StepKind::More,
-        };
         Some(TailStep {
-            kind,
+            kind: StepKind::of(word),
             target: word >> 8,
             labels: rest.get(..len)?,
             next: at + 4 + len,

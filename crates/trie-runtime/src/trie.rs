@@ -5,7 +5,7 @@
 
 #![allow(unsafe_code)]
 
-use trie_format::trie::{End, StepKind, TrieView, met};
+use trie_format::trie::{End, MAX_LABELS, StepKind, TrieView};
 use trie_format::{Child, First, NO_ID, Node, Skip, TAIL, ValidImage};
 
 /// A piece that a walk has come to.
@@ -87,6 +87,25 @@ impl Ids for Below {
     }
 }
 
+/// What a step of a tail does behind so many labels.
+struct Step {
+    labels: u32,
+    kind: StepKind,
+    target: u32,
+}
+
+impl Step {
+    #[inline(always)]
+    fn new(head: [u8; 4]) -> Self {
+        let head = u32::from_le_bytes(head);
+        Self {
+            labels: head & MAX_LABELS as u32,
+            kind: StepKind::of(head),
+            target: head >> 8,
+        }
+    }
+}
+
 /// A trie of a validated image: of all pieces, if nothing else is said.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Trie<'a, I = Scores<'a>> {
@@ -128,26 +147,40 @@ impl<'a> Trie<'a> {
         mut found: impl FnMut(usize, Piece),
     ) -> bool {
         let mut single = false;
-        match first {
-            First::Nothing => {}
+        let mut at = char_len;
+        let (node, skip) = match first {
+            First::Nothing => return false,
             First::Leaf(id) => {
-                if let Some(piece) = self.ids.of_id(id) {
-                    found(char_len, piece);
-                    single = true;
-                }
+                let piece = self.ids.of_id(id);
+                return piece.map(|piece| found(char_len, piece)).is_some();
             }
             First::Node(slot) => {
                 let Some(node) = self.view.nodes().get(slot) else {
                     return false;
                 };
                 single = node.id != NO_ID;
-                self.prefixes_from(node, node.skip_number(), input, char_len, &mut found);
+                (node, node.skip_number())
             }
-            First::Walk => self.prefixes(input, |len, piece| {
-                single |= len == char_len;
-                found(len, piece);
-            }),
-        }
+            First::Tail(place) => {
+                let window = input.get(..self.max_bytes).unwrap_or(input);
+                let after = self.tail(window, &mut at, place, &mut |len, piece| {
+                    single |= len == char_len;
+                    found(len, piece);
+                });
+                match after {
+                    Some(node) => (node, Skip::NONE),
+                    None => return single,
+                }
+            }
+            First::Walk => {
+                self.prefixes(input, |len, piece| {
+                    single |= len == char_len;
+                    found(len, piece);
+                });
+                return single;
+            }
+        };
+        self.prefixes_from(node, skip, input, at, &mut found);
         single
     }
 }
@@ -177,7 +210,7 @@ impl<'a> Trie<'a, Below> {
     }
 }
 
-impl<I: Ids> Trie<'_, I> {
+impl<'a, I: Ids> Trie<'a, I> {
     /// No text in the trie is longer, in bytes.
     pub(crate) fn max_bytes(&self) -> usize {
         self.max_bytes
@@ -198,9 +231,9 @@ impl<I: Ids> Trie<'_, I> {
     /// [`Trie::prefixes`] from `node` on, whose label is the last of the first `at` bytes of `input`; `skip` is the number
     /// of what stands between the label and the node's children.
     #[inline(always)]
-    fn prefixes_from<'n>(
-        &'n self,
-        mut node: &'n Node,
+    fn prefixes_from(
+        &self,
+        mut node: &'a Node,
         mut skip: Skip,
         input: &[u8],
         mut at: usize,
@@ -209,30 +242,30 @@ impl<I: Ids> Trie<'_, I> {
         let window = input.get(..self.max_bytes).unwrap_or(input);
         let nodes = self.view.nodes();
         loop {
-            if node.id != NO_ID && skip.id_first() {
-                found(at, self.ids.of_node(node));
-            }
             if !skip.is_empty() {
-                let is_met = match window.get(at..).and_then(|rest| rest.first_chunk()) {
-                    Some(two) => skip.is_met(node.skip, *two),
-                    None => skip.len() == 1 && window.get(at) == Some(&node.skip[0]),
-                };
-                if !is_met {
-                    return;
+                match self.skip(node, skip, window, at, found) {
+                    Some(next) => at = next,
+                    None => return,
                 }
-                at += skip.len();
-                if node.id != NO_ID && !skip.id_first() {
+            }
+            // Most nodes are followed by one that skips nothing: these few lines are most of a walk.
+            let (byte, child) = loop {
+                if node.id != NO_ID && skip.is_empty() {
                     found(at, self.ids.of_node(node));
                 }
-            }
-            let Some(&byte) = window.get(at) else { return };
-            if !node.has_child(byte) {
-                return;
-            }
-            let slot = node.base as usize + usize::from(byte);
-            // SAFETY: the bitmap of a validated node announces only children inside the array.
-            let child = unsafe { nodes.get_unchecked(slot) };
-            at += 1;
+                let Some(&byte) = window.get(at) else { return };
+                if !node.has_child(byte) {
+                    return;
+                }
+                let slot = node.base as usize + usize::from(byte);
+                // SAFETY: the bitmap of a validated node announces only children inside the array.
+                let child = unsafe { nodes.get_unchecked(slot) };
+                at += 1;
+                if child.entry != u16::from(byte) {
+                    break (byte, child);
+                }
+                (node, skip) = (child, Skip::NONE);
+            };
             match child.as_child(byte) {
                 Child::Node(next) => (node, skip) = (child, next),
                 Child::Leaf(id) if id < TAIL => {
@@ -241,44 +274,102 @@ impl<I: Ids> Trie<'_, I> {
                     }
                     return;
                 }
-                Child::Leaf(word) => {
-                    let tail = (word - TAIL) as usize;
-                    match self.tail(window, at, tail, found) {
-                        Some((next, after)) => (at, node, skip) = (next, after, Skip::NONE),
-                        None => return,
-                    }
-                }
+                Child::Leaf(word) => match self.tail(window, &mut at, word - TAIL, found) {
+                    Some(after) => (node, skip) = (after, Skip::NONE),
+                    None => return,
+                },
             }
         }
     }
 
-    /// Goes on from `at` along the tail at `place`, to the node that it leads to, if it does; and where that is.
+    /// Goes on from `at` behind what `node` skips, if `window` goes on with that; its piece ends there or before.
     #[inline(always)]
-    fn tail<'w>(
-        &'w self,
+    fn skip(
+        &self,
+        node: &Node,
+        skip: Skip,
         window: &[u8],
-        mut at: usize,
-        mut place: usize,
+        at: usize,
         found: &mut impl FnMut(usize, I::Found),
-    ) -> Option<(usize, &'w Node)> {
+    ) -> Option<usize> {
+        if node.id != NO_ID && skip.id_first() {
+            found(at, self.ids.of_node(node));
+        }
+        let is_met = match window.get(at..).and_then(|rest| rest.first_chunk()) {
+            Some(two) => skip.is_met(node.skip, *two),
+            None => skip.len() == 1 && window.get(at) == Some(&node.skip[0]),
+        };
+        if !is_met {
+            return None;
+        }
+        let at = at + skip.len();
+        if node.id != NO_ID && !skip.id_first() {
+            found(at, self.ids.of_node(node));
+        }
+        Some(at)
+    }
+
+    /// Goes on along the tail at `place`, to the node that it leads to, if it does.
+    #[inline(always)]
+    fn tail(
+        &self,
+        window: &[u8],
+        at: &mut usize,
+        mut place: u32,
+        found: &mut impl FnMut(usize, I::Found),
+    ) -> Option<&'a Node> {
         let begin = place;
+        let mut rest = window.get(*at..)?;
         loop {
-            let step = self.view.step(place)?;
-            if step.labels.is_empty() && place != begin {
+            let step = self.step(place, rest)?;
+            if step.labels == 0 && place != begin {
                 return None;
             }
-            at = met(window, at, step.labels).ok()?;
-            place = step.next;
+            rest = rest.get(step.labels as usize..)?;
+            *at = window.len() - rest.len();
+            place = place.wrapping_add(4 + step.labels);
             match step.kind {
-                StepKind::More => {}
-                StepKind::Piece => found(at, self.ids.of_id(step.target)?),
-                StepKind::Leaf => {
-                    found(at, self.ids.of_id(step.target)?);
-                    return None;
+                StepKind::Leaf | StepKind::Piece => {
+                    found(*at, self.ids.of_id(step.target)?);
+                    if step.kind == StepKind::Leaf {
+                        return None;
+                    }
                 }
-                StepKind::Node => return Some((at, self.view.nodes().get(step.target as usize)?)),
+                StepKind::Node => return self.view.nodes().get(step.target as usize),
+                StepKind::More => {}
             }
         }
+    }
+
+    /// The step at `place`, if `rest` goes on with its labels.
+    #[inline(always)]
+    fn step(&self, place: u32, rest: &[u8]) -> Option<Step> {
+        let place = place as usize;
+        let tails = self.view.tails();
+        let (step, labels) = match tails.get(place..place + 12) {
+            Some(bytes) => {
+                let (head, labels) = bytes.split_first_chunk::<4>()?;
+                (Step::new(*head), labels.first_chunk::<8>())
+            }
+            None => (Step::new(*tails.get(place..)?.first_chunk()?), None),
+        };
+        let len = step.labels as usize;
+        let input = rest.get(..len)?;
+        if len == 0 {
+            return Some(step);
+        }
+        // Most steps have a few labels: they are compared in one go, with what is behind them masked.
+        let is_met = match (labels, rest.first_chunk::<8>()) {
+            (Some(labels), Some(input)) if len < 8 => {
+                let differ = u64::from_le_bytes(*labels) ^ u64::from_le_bytes(*input);
+                differ & !(u64::MAX << (8 * len)) == 0
+            }
+            _ => {
+                let labels = tails.get(place + 4..place + 4 + len)?;
+                labels.iter().zip(input).all(|(a, b)| a == b)
+            }
+        };
+        is_met.then_some(step)
     }
 
     /// Whether some text of the trie begins with all of `input` and is longer: what follows `input` would

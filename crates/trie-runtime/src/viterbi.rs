@@ -275,16 +275,17 @@ fn contribute<A: Arithmetic>(
     start: usize,
 ) -> usize {
     // The cells that tokens from here can end at; the first is the start itself.
-    let ahead = &mut cells[start..];
+    let rest = &text[start..];
+    let ahead = &mut cells[start..][..=rest.len()];
     A::rebase(ahead, trie.max_bytes());
     let till_here = ahead[0].score;
-    let char_len = announced_len(text[start]).min(text.len() - start);
-    let mut single = false;
-    trie.prefixes(&text[start..], |len, piece| {
+    let char_len = announced_len(rest[0]).min(rest.len());
+    let mut single = 0u8;
+    trie.prefixes(rest, |len, piece| {
         relax::<A>(&mut ahead[len], A::extend(till_here, piece), len, piece.id);
-        single |= len == char_len;
+        single |= u8::from(len == char_len);
     });
-    if !single {
+    if single == 0 {
         let sum = A::extend_unknown(till_here, unk);
         relax::<A>(&mut ahead[char_len], sum, char_len, NO_ID);
     }

@@ -4,8 +4,8 @@
 //! are in bounds, but a crafted one may still have cycles and shared nodes.
 
 use trie_format::pipeline::StepKind;
-use trie_format::trie::{End, TrieView};
-use trie_format::{IdMap, NO_ID, PieceType, Reference, ValidImage};
+use trie_format::trie::{End, StepKind as TailKind, TrieView};
+use trie_format::{First, IdMap, NO_ID, PieceType, Reference, ValidImage};
 use trie_runtime::Tokenizer;
 
 use crate::tree::{Tree, tree};
@@ -228,6 +228,43 @@ pub(crate) fn plain_chars(image: &ValidImage<'_>, _: &Tokenizer) -> Finding {
         }
     }
     Ok(format!("plain characters: {count} without a rule"))
+}
+
+/// What is said of first characters is what a walk from the root finds.
+pub(crate) fn first_chars(image: &ValidImage<'_>, _: &Tokenizer) -> Finding {
+    let Some(chars) = image.first_chars() else {
+        return Ok("first characters: none stated".into());
+    };
+    let trie = image.nodes();
+    let mut count = 0;
+    for character in '\0'..='\u{ffff}' {
+        let code = character as u32;
+        let mut buffer = [0; 4];
+        let bytes = character.encode_utf8(&mut buffer).as_bytes();
+        let mut ids = Vec::new();
+        let end = trie.walk(bytes, |len, id| ids.push((len, id)));
+        let here = |id| ids == [(bytes.len(), id)];
+        let is_right = match chars.get((code / 64) as usize, code % 64) {
+            First::Walk => continue,
+            First::Nothing => ids.is_empty() && end == End::Off,
+            First::Leaf(id) => here(id) && end == End::Leaf,
+            First::Node(slot) => trie.nodes().get(slot).is_some_and(|node| {
+                let is_piece = node.id != NO_ID;
+                end == End::Inside && here(node.id) == is_piece && ids.is_empty() != is_piece
+            }),
+            First::Tail(place) => trie.step(place as usize).is_some_and(|step| {
+                let is_piece = step.labels.is_empty() && step.kind == TailKind::Piece;
+                here(step.target) == is_piece && ids.is_empty() != is_piece && end == End::Inside
+            }),
+        };
+        if !is_right {
+            return Err(format!(
+                "U+{code:04X} is said to lead elsewhere than a walk does"
+            ));
+        }
+        count += 1;
+    }
+    Ok(format!("first characters: {count} lead where a walk does"))
 }
 
 /// The post-processor's steps have known flags, at most one of each kind where one is all that counts, and no

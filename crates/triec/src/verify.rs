@@ -62,6 +62,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), CliError> {
             semantics::look_ups,
             semantics::special_ids,
             semantics::plain_chars,
+            semantics::first_chars,
             semantics::post_processor,
         ],
         Some(_) => &[

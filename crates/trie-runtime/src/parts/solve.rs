@@ -63,7 +63,7 @@ impl<Score: Kept> Segmenter<Score> {
             self.sum = self.window.end_score();
             return;
         }
-        let chars = fill::<A>(parts, part, self.sum, &mut self.cells);
+        let chars = fill::<A>(parts, text, (at, part), self.sum, &mut self.cells);
         let Some(last) = self.cells.get(part.len()).copied() else {
             return;
         };
@@ -91,40 +91,41 @@ impl<Score: Kept> Segmenter<Score> {
     }
 }
 
-/// Fills `cells` with the best paths to the byte positions of `part`; returns how many characters it has.
+/// Fills `cells` with the best paths to the byte positions of `part`, which begins at `at` of `text`; returns how many
+/// characters it has.
 #[inline(always)]
 fn fill<A: Arithmetic>(
     parts: &Parts<'_>,
-    part: &[u8],
+    text: &[u8],
+    (at, part): (usize, &[u8]),
     sum: A::Score,
     cells: &mut Vec<Cell<A::Score>>,
 ) -> usize {
     cells.clear();
     cells.resize(part.len() + 1, Cell::UNREACHED);
+    let cells = cells.as_mut_slice();
     if let Some(first) = cells.first_mut() {
         first.sum = sum;
     }
     let mut chars = 0;
-    let mut ahead = cells.as_mut_slice();
-    let mut rest = part;
-    while let [first, ..] = ahead
+    let mut start = 0;
+    while let (Some(rest), Some(till_here)) = (part.get(start..), cells.get(start))
         && !rest.is_empty()
     {
-        let till_here = first.sum;
-        let (char_len, first) = parts.first(rest);
+        let till_here = till_here.sum;
+        let (char_len, first) = parts.first(rest, text.get(at + start..).unwrap_or_default());
         let single = parts
             .trie
             .prefixes_behind(first, char_len, rest, |len, piece| {
-                if let Some(cell) = ahead.get_mut(len) {
+                if let Some(cell) = cells.get_mut(start + len) {
                     relax::<A>(cell, A::extend(till_here, piece), len, piece.id);
                 }
             });
-        if !single && let Some(cell) = ahead.get_mut(char_len) {
+        if !single && let Some(cell) = cells.get_mut(start + char_len) {
             let sum = A::extend_unknown(till_here, parts.unk);
             relax::<A>(cell, sum, char_len, NO_ID);
         }
-        ahead = ahead.get_mut(char_len..).unwrap_or_default();
-        rest = rest.get(char_len..).unwrap_or_default();
+        start += char_len;
         chars += 1;
     }
     chars

@@ -67,9 +67,10 @@ impl<'a> Parts<'a> {
         self.pairs.magnitude()
     }
 
-    /// The length of the character that `text`, which is not empty, begins with, and where a walk is behind it.
+    /// The length of the character that `part`, which is not empty, begins with, and where a walk is behind it. `text`
+    /// begins with `part`.
     #[inline(always)]
-    pub(super) fn first(&self, text: &[u8]) -> (usize, First) {
+    pub(super) fn first(&self, part: &[u8], text: &[u8]) -> (usize, First) {
         let four = match text.first_chunk() {
             Some(four) => u32::from_le_bytes(*four),
             None => character(text, 0).map_or(0xff, |(bytes, _)| bytes),
@@ -79,13 +80,13 @@ impl<'a> Parts<'a> {
         } else if let Some(place) = place(four) {
             place
         } else {
-            let len = text.first().map_or(1, |&byte| announced_len(byte));
-            return (len.min(text.len()), First::Walk);
+            let len = part.first().map_or(1, |&byte| announced_len(byte));
+            return (len.min(part.len()), First::Walk);
         };
         let first = self
             .first
             .map_or(First::Walk, |first| first.get(block, bits));
-        (len, first)
+        (len.min(part.len()), first)
     }
 
     /// The path score of a token that may be remembered: not of unknown characters, which join others beside them, and

@@ -21,8 +21,6 @@ pub(super) struct Unit {
     pub(super) key: PartKey,
     /// The key's.
     pub(super) hash: u64,
-    /// Whether it is a part.
-    pub(super) is_part: bool,
 }
 
 impl Unit {
@@ -32,17 +30,15 @@ impl Unit {
         end: 0,
         key: PartKey::EMPTY,
         hash: 0,
-        is_part: false,
     };
 
     #[inline(always)]
-    fn new((start, end): (usize, usize), key: PartKey, is_part: bool) -> Self {
+    fn new((start, end): (usize, usize), key: PartKey) -> Self {
         Self {
             start,
             end,
             key,
             hash: key.hash(),
-            is_part,
         }
     }
 }
@@ -120,7 +116,7 @@ impl<'a, 't> Units<'a, 't> {
             None => return None,
         };
         let key = PartKey::of_window(window, len, after_space);
-        Some(Unit::new((start, body_start + len), key, false))
+        Some(Unit::new((start, body_start + len), key))
     }
 
     /// How many bytes of `window`, which begins at `start` and after U+2581, no segmentation can take together with what
@@ -193,7 +189,7 @@ impl<'a, 't> Units<'a, 't> {
         self.at_space = is_space;
         self.ahead = part.next.filter(|_| self.by_part);
         let key = part.key.unwrap_or(PartKey::EMPTY);
-        Some(Unit::new((start, part.end), key, true))
+        Some(Unit::new((start, part.end), key))
     }
 }
 
