@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 use trie_compiler::Options;
-use trie_runtime::oracle::normalize_by_rules;
+use trie_runtime::oracle::{normalize_by_rules, prefixes};
 use trie_runtime::{Image, Reference, Scratch, Tokenizer};
 use trie_tests::images::Random;
 use trie_tests::models::{ModelSpec, Piece};
@@ -140,6 +140,44 @@ proptest! {
             let tokenizer = tokenizer(&spec, reference);
             let ids = tokenizer.encode(&text, &mut scratch);
             prop_assert_eq!(ids, naive(&spec, reference, &text), "{:?}", reference);
+        }
+    }
+
+    /// Nodes, what they skip, leaves and tails, with checks and without: every piece is found, and nothing else.
+    #[test]
+    fn walks_find_what_a_map_holds(
+        starts in prop::collection::vec(word(30), 1..6),
+        cuts in prop::collection::vec((any::<prop::sample::Index>(), 1usize..=40, word(12)), 1..60),
+        text in word(8),
+    ) {
+        // Pieces that begin alike, part anywhere and end on each other's way.
+        let mut words: Vec<String> = starts.clone();
+        words.extend(cuts.iter().map(|(start, len, rest)| {
+            start.get(&starts).chars().take(*len).chain(rest.chars()).collect()
+        }));
+        words.sort_unstable();
+        words.dedup();
+        let mut spec = ModelSpec { switches: [false; 3], ..ModelSpec::default() };
+        for (word, score) in words.iter().zip(1u8..) {
+            spec.pieces.push((word.clone().into_bytes(), -f32::from(score), 1));
+        }
+        let tokenizer = tokenizer(&spec, Reference::SentencePiece023);
+        let trie = tokenizer.image().view().nodes();
+        for word in &words {
+            let input = [word.as_str(), &text].concat();
+            for end in (0..=input.len()).rev() {
+                let input = &input.as_bytes()[..end];
+                let expected: Vec<(usize, u32, f32)> = (1..=end)
+                    .filter_map(|len| {
+                        let id = spec.pieces.iter().position(|piece| piece.0 == input[..len])?;
+                        Some((len, id as u32, spec.pieces[id].1))
+                    })
+                    .collect();
+                prop_assert_eq!(&prefixes(&tokenizer, input), &expected);
+                let mut walked = Vec::new();
+                trie.walk(input, |len, id| walked.push((len, id, spec.pieces[id as usize].1)));
+                prop_assert_eq!(&walked, &expected);
+            }
         }
     }
 

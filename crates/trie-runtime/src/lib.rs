@@ -4,6 +4,7 @@
 //! image      where the bytes are: mapped, copied into huge or plain pages, or in the executable
 //!            (backing: kinds of memory, memory: private copies, source: from a file in one pass, share: one copy
 //!            for many processes, id, report)
+//! ids        what the ids in a trie stand for, with the pieces' path scores
 //! trie       walks over 64-byte nodes, unchecked because the image is validated
 //! simd       sixteen bytes at a time
 //! plain      text that normalization leaves as it is
@@ -57,6 +58,7 @@ mod encoding;
 mod error;
 mod hf;
 mod id;
+mod ids;
 mod image;
 mod lattice;
 mod memory;

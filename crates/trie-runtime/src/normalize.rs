@@ -8,9 +8,10 @@
 use trie_format::parts::PartKey;
 use trie_format::{CharsmapView, NormalizerFlags, ValidImage};
 
+use crate::ids::Below;
 use crate::origins::{Origins, Unnoted};
 use crate::plain::Plain;
-use crate::trie::{Below, Trie};
+use crate::trie::Trie;
 use crate::utf8::{is_cut, valid_len};
 
 const SPACE_SYMBOL_BYTES: [u8; 3] = PartKey::SPACE;

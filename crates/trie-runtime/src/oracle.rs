@@ -33,6 +33,16 @@ pub fn plain_tokens(tokenizer: &Tokenizer, text: &[u8]) -> Vec<Token> {
     }
 }
 
+/// The length, id and path score of every piece that `text` begins with, by the walk that segmentation takes.
+#[must_use]
+pub fn prefixes(tokenizer: &Tokenizer, text: &[u8]) -> Vec<(usize, u32, f32)> {
+    let mut found = Vec::new();
+    Trie::pieces(tokenizer.image().view()).prefixes(text, |len, piece| {
+        found.push((len, piece.id, piece.score));
+    });
+    found
+}
+
 /// `input`, normalized with a look at the rules for every character (not under the Hugging Face reference).
 #[must_use]
 pub fn normalize_by_rules(tokenizer: &Tokenizer, input: &[u8]) -> Vec<u8> {

@@ -7,7 +7,8 @@
 
 use trie_format::{NO_ID, ValidImage};
 
-use crate::trie::{Piece, Trie};
+use crate::ids::Piece;
+use crate::trie::Trie;
 use crate::utf8::announced_len;
 
 /// The best path to a byte position.
@@ -276,7 +277,7 @@ fn contribute<A: Arithmetic>(
 ) -> usize {
     // The cells that tokens from here can end at; the first is the start itself.
     let rest = &text[start..];
-    let ahead = &mut cells[start..][..=rest.len()];
+    let ahead = &mut cells[start..];
     A::rebase(ahead, trie.max_bytes());
     let till_here = ahead[0].score;
     let char_len = announced_len(rest[0]).min(rest.len());

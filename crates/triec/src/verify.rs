@@ -12,7 +12,7 @@ use trie_runtime::{Backing, Image, LoadError, LoadOptions, Tokenizer};
 use crate::args::VerifyArgs;
 use crate::compile::read_input;
 use crate::error::CliError;
-use crate::{semantics, semantics_hf};
+use crate::{semantics, semantics_hf, semantics_parts};
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<(), CliError> {
     let path = args.image.as_path();
@@ -63,6 +63,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), CliError> {
             semantics::special_ids,
             semantics::plain_chars,
             semantics::first_chars,
+            semantics_parts::parts,
             semantics::post_processor,
         ],
         Some(_) => &[
@@ -70,6 +71,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), CliError> {
             semantics_hf::pieces,
             semantics_hf::look_ups,
             semantics::special_ids,
+            semantics::first_chars,
+            semantics_parts::parts,
             semantics::post_processor,
             semantics_hf::steps,
             semantics_hf::added_tokens,

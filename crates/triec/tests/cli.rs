@@ -63,7 +63,18 @@ fn inspects_the_embedded_image() {
     let report: Value = serde_json::from_slice(&run(&["inspect", "--json"]).ok()).unwrap();
     assert_eq!(report["image"], Value::Null);
     assert_eq!(report["pieces"], 250_002);
-    assert_eq!(report["trie"]["nodes"], 782_744);
+    assert_eq!(report["trie"]["nodes"], 81_690);
+    let bytes = |name: &str| report[name].as_u64().unwrap();
+    assert!(bytes("core_bytes") <= 11_000_000, "{report}");
+    assert!(bytes("bytes") <= 20_000_000, "{report}");
+    let sections = report["sections"].as_array().unwrap();
+    let of_sections = sections
+        .iter()
+        .map(|section| section["bytes"].as_u64().unwrap());
+    assert_eq!(
+        bytes("core_bytes") + bytes("accelerator_bytes"),
+        of_sections.sum::<u64>()
+    );
     assert_eq!(
         report["special_ids"]["mask"],
         json!({"id": 250_001, "piece": "<mask>"})
@@ -452,6 +463,8 @@ fn inspects_a_file() {
         "source        39358 bytes",
         "nodes        ",
         "checksum",
+        "\ncore ",
+        "\naccelerators ",
     ] {
         assert!(text.contains(part), "no {part:?} in\n{text}");
     }
@@ -490,7 +503,7 @@ fn verifies_images_of_every_kind_of_model() {
             out.lines().all(|line| line.starts_with("ok ")),
             "{name}: {out}"
         );
-        assert_eq!(out.lines().count(), 11, "{name}: {out}");
+        assert_eq!(out.lines().count(), 12, "{name}: {out}");
     }
     let image = folder.compile("trained");
     let out = run(&["verify", &image, "--model", &model("uds")])
@@ -510,7 +523,7 @@ fn verifies_the_default_model() {
     ])
     .ok();
     let out = run(&["verify", &image, "--model", model]).text();
-    assert!(out.contains("ok trie: 782744 nodes"), "{out}");
+    assert!(out.contains("ok trie: 81690 nodes, 249997 pieces"), "{out}");
     assert_eq!(
         run(&["encode", "--image", &image, "Hello World!"]).text(),
         "35378 6661 38\n"

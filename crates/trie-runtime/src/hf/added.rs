@@ -4,7 +4,8 @@
 use trie_format::PipelineView;
 use trie_format::pipeline::{AddedToken, CharClass, StepKind};
 
-use crate::trie::{Below, Trie};
+use crate::ids::Below;
+use crate::trie::Trie;
 
 /// A part of a text: an added token, or what is between two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

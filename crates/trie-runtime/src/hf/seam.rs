@@ -45,7 +45,8 @@ use trie_format::pipeline::{CharClass, SplitBehavior, StepKind};
 use trie_format::{PipelineView, ValidImage};
 use trie_normalize::{stands_alone, str_of};
 
-use crate::trie::{Below, Trie};
+use crate::ids::Below;
+use crate::trie::Trie;
 use crate::utf8::valid_len;
 
 /// Finds seams under a pipeline.

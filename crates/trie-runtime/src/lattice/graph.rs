@@ -10,7 +10,8 @@ use std::ops::{Add, Range};
 use trie_format::{ArchivedReference, NO_ID, PieceType, ValidImage};
 
 use super::LatticeError;
-use crate::trie::{Piece, Trie};
+use crate::ids::Piece;
+use crate::trie::Trie;
 use crate::utf8::announced_len;
 
 /// Most nodes of a lattice: some 12 million characters with an ordinary vocabulary. The reference has no

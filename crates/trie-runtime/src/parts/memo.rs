@@ -83,7 +83,10 @@ impl Answer {
     }
 }
 
-/// The answers of one model, by key: of each two that meet in a set, the two latest.
+/// The answers of one model, by key. Of those that meet in a set, the second is the latest, and the first the last one
+/// that was asked for again: so words that come once do not displace those that come often, even where all
+/// words of a text are more than there is room for (Qureshi et al. 2007, "Adaptive insertion policies for
+/// high performance caching": LIP).
 #[derive(Debug, Default)]
 pub(super) struct Memo {
     /// The image whose answers these are.
@@ -112,9 +115,16 @@ impl Memo {
 
     /// The entry with this key.
     #[inline(always)]
-    pub(super) fn find(&self, key: &PartKey, hash: u64) -> Option<&Entry> {
-        let set = self.sets.get((hash >> (64 - SET_BITS)) as usize)?;
-        set.iter().find(|entry| entry.key == *key)
+    pub(super) fn find(&mut self, key: &PartKey, hash: u64) -> Option<&Entry> {
+        let [first, second] = self.sets.get_mut((hash >> (64 - SET_BITS)) as usize)?;
+        if first.key == *key {
+            return Some(first);
+        }
+        if second.key == *key {
+            std::mem::swap(first, second);
+            return Some(first);
+        }
+        None
     }
 
     /// Remembers an answer, if it is one to be remembered.
@@ -126,10 +136,11 @@ impl Memo {
             self.sets.resize(SETS, [Entry::EMPTY; 2]);
         }
         if let Some([first, second]) = self.sets.get_mut((hash >> (64 - SET_BITS)) as usize) {
-            if first.key != key {
-                *second = *first;
-            }
-            *first = Entry {
+            let place = match first.key == key || first.key.is_empty() {
+                true => first,
+                false => second,
+            };
+            *place = Entry {
                 key,
                 ..answer.entry
             };
