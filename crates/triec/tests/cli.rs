@@ -503,7 +503,7 @@ fn verifies_images_of_every_kind_of_model() {
             out.lines().all(|line| line.starts_with("ok ")),
             "{name}: {out}"
         );
-        assert_eq!(out.lines().count(), 12, "{name}: {out}");
+        assert_eq!(out.lines().count(), 13, "{name}: {out}");
     }
     let image = folder.compile("trained");
     let out = run(&["verify", &image, "--model", &model("uds")])
