@@ -169,8 +169,8 @@ impl<'a> BakedParts<'a> {
     pub const fn places(hash: u64, count: usize) -> [usize; 2] {
         let count = count as u64;
         [
-            ((hash >> 32) * count >> 32) as usize,
-            ((hash & 0xffff_ffff) * count >> 32) as usize,
+            (((hash >> 32) * count) >> 32) as usize,
+            (((hash & 0xffff_ffff) * count) >> 32) as usize,
         ]
     }
 
@@ -202,7 +202,7 @@ impl<'a> BakedParts<'a> {
             if part.id >= piece_count {
                 return Err((index, "ids must be below the piece count"));
             }
-            if !(part.score.abs() <= MAX_MAGNITUDE) {
+            if !(-MAX_MAGNITUDE..=MAX_MAGNITUDE).contains(&part.score) {
                 return Err((index, "scores must be within the magnitude"));
             }
             if part.key.body_len() > MAX_KEY_BYTES {
@@ -297,7 +297,7 @@ impl<'a> JoinedPairs<'a> {
         } else {
             let bit = Self::other_bit(first, second, self.shift);
             // The number of words is a power of two.
-            let word = bit / 64 & (self.others.len() - 1);
+            let word = (bit / 64) & (self.others.len() - 1);
             self.others
                 .get(word)
                 .is_none_or(|word| word >> (bit % 64) & 1 != 0)

@@ -1,8 +1,8 @@
 //! What an image says of parts has to follow from its pieces: which characters are joined, and which answers hold
 //! whatever stands before.
 
+use trie_format::ValidImage;
 use trie_format::parts::{BakedParts, JoinedPairs, MAX_BAKED_SUM, PartKey};
-use trie_format::{PieceType, ValidImage};
 use trie_runtime::Tokenizer;
 
 use crate::semantics::{Finding, shown};
@@ -26,11 +26,9 @@ pub(crate) fn parts(image: &ValidImage<'_>, _: &Tokenizer) -> Finding {
     let pieces = image.pieces();
     let mut joined = 0;
     for id in 0..pieces.len() {
-        let is_segmenting = matches!(
-            pieces.piece_type(id),
-            Some(PieceType::Normal | PieceType::UserDefined)
-        );
-        let Some(text) = pieces.text(id).filter(|_| is_segmenting) else {
+        // Added tokens outside the vocabulary are pieces, too, but take no part in segmentation.
+        let is_key = |text: &&[u8]| image.nodes().find(text) == Some(id);
+        let Some(text) = pieces.text(id).filter(is_key) else {
             continue;
         };
         let wrong = |what: &str| Err(format!("piece {id} {}{what}", shown(Some(text))));

@@ -20,7 +20,7 @@ pub(super) fn limit<A: Arithmetic>(margin: f64, chars: usize, sum: A::Score) -> 
     let furthest = margin / (2.0 * chars.max(1) as f64 * unit);
     // The sum before the part is up to one reach from the one before its word.
     let limit = furthest - sum.into().abs() - 3.0 * KEY_REACH;
-    limit.min((f64::from(MAX_BAKED_SUM) - KEY_REACH).into()) as f32
+    limit.min(f64::from(MAX_BAKED_SUM) - KEY_REACH) as f32
 }
 
 impl<Score: Kept> Segmenter<Score> {
