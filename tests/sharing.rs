@@ -256,3 +256,20 @@ fn sealed_files_are_validated() {
         );
     }
 }
+
+/// A file of huge pages whose pages were never there, when the pool has none left to give.
+#[test]
+fn sealed_files_with_missing_huge_pages_are_refused() {
+    use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
+    let _pool = POOL.lock();
+    let flags = MemfdFlags::ALLOW_SEALING | MemfdFlags::HUGETLB | MemfdFlags::HUGE_2MB;
+    let Ok(fd) = memfd_create("hollow", flags) else {
+        eprintln!("NOT RUN: no files of huge pages can be made here");
+        return;
+    };
+    let pages = free_huge_pages() as u64 + 1;
+    ftruncate(&fd, pages * HUGE_PAGE as u64).expect("a length without pages");
+    fcntl_add_seals(&fd, SealFlags::WRITE | SealFlags::SHRINK).expect("sealed");
+    let error = Image::from_shared(&File::from(fd)).expect_err("there is nothing in it");
+    println!("{error}");
+}

@@ -140,14 +140,12 @@ impl Image {
     unsafe fn map_file(path: &Path, verified: Option<ImageId>) -> Result<Self, LoadError> {
         let source = Source::open(path)?;
         let start = Instant::now();
-        let mut mapping = MmapOptions::new();
-        if verified.is_none() {
-            // Validation reads every page anyway; populating maps them in one go.
-            mapping.populate();
-        }
         // SAFETY: that the file does not change is the caller's promise.
-        let map = unsafe { mapping.map(&source.file) }
+        let map = unsafe { MmapOptions::new().map(&source.file) }
             .map_err(|error| not_mapped(Backing::Mapped, source.len, &error))?;
+        if verified.is_none() {
+            populate(&map).map_err(|error| read_error(path, error))?;
+        }
         let held = Held::of(map, source.len, Backing::Mapped, source.time, start)
             .ok_or_else(|| read_error(path, std::io::ErrorKind::UnexpectedEof.into()))?;
         // SAFETY: the caller vouches for a verified image.
@@ -299,6 +297,20 @@ impl Held {
             },
         })
     }
+}
+
+/// Maps the pages of `map` in one go: validation reads all of them anyway. What cannot be read is an error then, and no
+/// signal; older kernels than 5.14 leave that to single page faults.
+pub(crate) fn populate(map: &memmap2::Mmap) -> std::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = map.advise(memmap2::Advice::PopulateRead)
+        && error.kind() != std::io::ErrorKind::InvalidInput
+    {
+        return Err(error);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = map;
+    Ok(())
 }
 
 /// Why a file could not be mapped.

@@ -43,7 +43,8 @@
 //! # Ok::<(), trie_runtime::LoadError>(())
 //! ```
 //!
-//! What "exact" means, and against whom, is in `EXACTNESS.md` beside this crate's manifest.
+//! What "exact" means, and against whom, is in `EXACTNESS.md` beside this crate's manifest; what can go wrong around an
+//! image, and what happens then, in `FAULTS.md`.
 
 #![deny(unsafe_code)]
 

@@ -22,7 +22,7 @@ use rustix::fs::{MemfdFlags, SealFlags};
 use crate::backing::{Backing, HUGE_PAGE, LoadOptions};
 use crate::error::LoadError;
 use crate::id::ImageId;
-use crate::image::{Held, Image, not_mapped};
+use crate::image::{Held, Image, not_mapped, populate};
 use crate::memory::{first_to_be_had, not_populated, short_pool};
 use crate::source::{read_error, stated_len};
 
@@ -61,13 +61,15 @@ impl Image {
         if !is_sealed(file) {
             return Err(LoadError::NotSealed);
         }
-        let mut mapping = MmapOptions::new();
-        if verified.is_none() {
-            mapping.populate();
-        }
         // SAFETY: the seals keep everybody from changing the file.
-        let map =
-            unsafe { mapping.map(file) }.map_err(|error| not_mapped(Backing::Sealed, 0, &error))?;
+        let map = unsafe { MmapOptions::new().map(file) }.map_err(|error| {
+            let len = file.metadata().map_or(0, |file| file.len() as usize);
+            not_mapped(Backing::Sealed, len, &error)
+        })?;
+        if verified.is_none() {
+            // Whoever sealed the file may have left out pages.
+            populate(&map).map_err(|error| read_error(name, error))?;
+        }
         // A file of huge pages is longer than its image.
         let len = stated_len(&map)
             .and_then(|len| usize::try_from(len).ok())
