@@ -72,15 +72,10 @@ impl<'a> Trie<'a> {
     }
 
     /// Like [`Trie::prefixes`]; returns the length in bytes of the character that `input`, which is not empty, begins with,
-    /// and whether that character is a piece. `text` begins with `input`.
+    /// and whether that character is a piece.
     #[inline(always)]
-    pub(crate) fn starting(
-        &self,
-        input: &[u8],
-        text: &[u8],
-        found: impl FnMut(usize, Piece),
-    ) -> (usize, bool) {
-        let (char_len, first) = self.first(input, text);
+    pub(crate) fn starting(&self, input: &[u8], found: impl FnMut(usize, Piece)) -> (usize, bool) {
+        let (char_len, first) = self.first(input);
         (
             char_len,
             self.prefixes_behind(first, char_len, input, found),
@@ -89,7 +84,7 @@ impl<'a> Trie<'a> {
 
     /// The length of the character that `input` begins with, and where a walk is behind it.
     #[inline(always)]
-    fn first(&self, input: &[u8], text: &[u8]) -> (usize, First) {
+    fn first(&self, input: &[u8]) -> (usize, First) {
         let byte = input.first().copied().unwrap_or_default();
         let announced = || (announced_len(byte).min(input.len()), First::Walk);
         let Some(first) = &self.first else {
@@ -97,7 +92,7 @@ impl<'a> Trie<'a> {
         };
         let (block, bits, len) = if byte < 0x80 {
             (usize::from(byte >> 6), byte.into(), 1)
-        } else if let Some(place) = place(first_four(text)) {
+        } else if let Some(place) = place(first_four(input)) {
             place
         } else {
             return announced();

@@ -79,7 +79,7 @@ pub(crate) trait Arithmetic {
 }
 
 /// A kept score.
-pub(crate) trait Kept: Copy + Into<f64> {
+pub(crate) trait Kept: Copy + Into<f64> + PartialOrd {
     /// The score of the empty path.
     const ZERO: Self;
     /// What a position holds that no path has reached: every finite score is better.
@@ -279,7 +279,7 @@ fn contribute<A: Arithmetic>(
     let ahead = &mut cells[start..];
     A::rebase(ahead, trie.max_bytes());
     let till_here = ahead[0].score;
-    let (char_len, single) = trie.starting(rest, rest, |len, piece| {
+    let (char_len, single) = trie.starting(rest, |len, piece| {
         relax::<A>(&mut ahead[len], A::extend(till_here, piece), len, piece.id);
     });
     if !single {

@@ -10,8 +10,8 @@ use crate::simd::prefetch;
 /// An answer with more tokens is not remembered.
 pub(super) const MAX_TOKENS: usize = 4;
 
-/// Sets of two entries: half a megabyte.
-const SETS: usize = 4096;
+/// Sets of two entries: a megabyte.
+const SETS: usize = 8192;
 const SET_BITS: u32 = SETS.trailing_zeros();
 
 /// A part or word and its tokens: a cache line.

@@ -49,8 +49,8 @@ pub(crate) struct Segmenter<Score> {
     inside: Option<usize>,
 }
 
-/// So many units are found before they are looked up, so that what is looked at is fetched by then. Measured with XLM-R on
-/// English that was not seen before: AHEADFIGURE.
+/// So many units are found before they are looked up, so that what is looked at is fetched by then. Measured with XLM-R,
+/// against one: 700 kB of English take 0.88 of the time, one document repeated 1.06.
 const AHEAD: usize = 16;
 
 /// So much of a part is waited for.
