@@ -2,25 +2,28 @@
 
 use trie_format::parts::MAX_BAKED_SUM;
 
-use super::memo::{Answer, MAX_TOKENS};
+use super::memo::{Answer, LongKey};
 use super::table::Parts;
 use super::unit::Unit;
 use super::{Found, Segmenter};
 use crate::viterbi::{Arithmetic, Kept};
 
-/// No sum inside a part or word that has a key is further from the one before it: the greatest magnitude an image may
-/// have, for each character, and a little more.
-const KEY_REACH: f64 = 2_000.0;
-
-/// How far from zero the sum before a part may be, for an answer to it to hold that was the best by `margin`, with sums
-/// from `sum` on, among paths of at most `chars` tokens. See `EXACTNESS.md`.
-pub(super) fn limit<A: Arithmetic>(margin: f64, chars: usize, sum: A::Score) -> f32 {
+/// How far from zero the sum before a unit may be, for an answer to it to hold that was the best by `margin`, with sums
+/// from `sum` on, among paths of at most `chars` tokens whose scores are no further from zero than `magnitude`. See
+/// `EXACTNESS.md`.
+pub(super) fn limit<A: Arithmetic>(
+    margin: f64,
+    chars: usize,
+    magnitude: f32,
+    sum: A::Score,
+) -> f32 {
+    let chars = chars.max(1) as f64;
+    // No sum inside the unit is further from the one before it.
+    let reach = chars * f64::from(magnitude);
     // What one addition may be wrong by, for each unit that its result is from zero, and a little more.
     let unit = 1.001 * A::ROUNDING;
-    let furthest = margin / (2.0 * chars.max(1) as f64 * unit);
-    // The sum before the part is up to one reach from the one before its word.
-    let limit = furthest - sum.into().abs() - 3.0 * KEY_REACH;
-    limit.min(f64::from(MAX_BAKED_SUM) - KEY_REACH) as f32
+    let limit = margin / (2.0 * chars * unit) - sum.into().abs() - 3.0 * reach;
+    limit.min(f64::from(MAX_BAKED_SUM) - reach) as f32
 }
 
 impl<Score: Kept> Segmenter<Score> {
@@ -33,9 +36,9 @@ impl<Score: Kept> Segmenter<Score> {
         unit: &Unit,
         found: &mut impl Found,
     ) {
-        let is_known = !unit.key.is_empty()
-            && (self.baked::<A>(parts, unit, found) || self.remembered::<A>(unit, found));
-        if !is_known {
+        if unit.key.is_empty() {
+            self.long::<A>(parts, text, unit, found);
+        } else if !self.baked::<A>(parts, unit, found) && !self.remembered::<A>(unit, found) {
             self.work_out::<A>(parts, text, unit, found);
         }
     }
@@ -65,22 +68,43 @@ impl<Score: Kept> Segmenter<Score> {
         unit: &Unit,
         found: &mut impl Found,
     ) -> bool {
-        let entry = match self.memo.find(&unit.key, unit.hash) {
-            Some(entry) if self.sum.is_within(entry.limit) => entry,
-            _ => return false,
-        };
-        let mut start = unit.start;
-        for index in 0..MAX_TOKENS {
-            let len = usize::from(entry.lens[index]);
-            if len == 0 {
-                break;
+        match self.memo.short.find(&unit.key, unit.hash) {
+            Some(entry) if self.sum.is_within(entry.limit) => {
+                let tokens = entry.lens.iter().zip(&entry.tokens);
+                give::<A>(&mut self.sum, unit.start, tokens, found);
+                true
             }
-            let (id, score) = entry.tokens[index];
-            found.token(start, start + len, id);
-            self.sum = A::extend_single(self.sum, score);
-            start += len;
+            _ => false,
         }
-        true
+    }
+
+    /// Segments a unit that is too long for a baked answer, or gives the remembered answer to it.
+    #[inline(never)]
+    fn long<A: Arithmetic<Score = Score>>(
+        &mut self,
+        parts: &Parts<'_>,
+        text: &[u8],
+        unit: &Unit,
+        found: &mut impl Found,
+    ) {
+        let range = (unit.start, unit.end);
+        let Some(key) = text.get(unit.start..unit.end).and_then(LongKey::new) else {
+            self.solve::<A>(parts, text, range, None, found);
+            return;
+        };
+        let hash = key.hash();
+        match self.memo.long.find(&key, hash) {
+            Some(entry) if self.sum.is_within(entry.limit) => {
+                let tokens = entry.lens.iter().zip(&entry.tokens);
+                give::<A>(&mut self.sum, unit.start, tokens, found);
+            }
+            _ => {
+                let mut answer = Answer::new();
+                self.solve::<A>(parts, text, range, Some(&mut answer), found);
+                self.memo.prepare();
+                self.memo.long.insert(key, hash, &answer);
+            }
+        }
     }
 
     /// Segments a unit that is not known, and remembers the answer.
@@ -95,13 +119,29 @@ impl<Score: Kept> Segmenter<Score> {
         unit: &Unit,
         found: &mut impl Found,
     ) {
+        let mut answer = Answer::new();
         let range = (unit.start, unit.end);
-        if unit.key.is_empty() {
-            self.solve::<A>(parts, text, range, None, found);
-        } else {
-            let mut answer = Answer::new();
-            self.solve::<A>(parts, text, range, Some(&mut answer), found);
-            self.memo.insert(unit.key, unit.hash, &answer);
+        self.solve::<A>(parts, text, range, Some(&mut answer), found);
+        self.memo.prepare();
+        self.memo.short.insert(unit.key, unit.hash, &answer);
+    }
+}
+
+/// Gives remembered tokens, of lengths up to the first 0, and adds their scores to the sum before them.
+#[inline(always)]
+fn give<'e, A: Arithmetic>(
+    sum: &mut A::Score,
+    mut start: usize,
+    tokens: impl Iterator<Item = (&'e u8, &'e (u32, f32))>,
+    found: &mut impl Found,
+) {
+    for (&len, &(id, score)) in tokens {
+        if len == 0 {
+            break;
         }
+        let end = start + usize::from(len);
+        found.token(start, end, id);
+        *sum = A::extend_single(*sum, score);
+        start = end;
     }
 }

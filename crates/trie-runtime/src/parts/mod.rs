@@ -92,7 +92,7 @@ impl<Score: Kept> Segmenter<Score> {
             for to in &mut ahead {
                 let Some(unit) = units.next() else { break };
                 parts.prefetch(unit.hash);
-                self.memo.prefetch(unit.hash);
+                self.memo.short.prefetch(unit.hash);
                 *to = unit;
                 count += 1;
             }

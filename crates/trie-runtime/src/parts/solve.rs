@@ -74,7 +74,7 @@ impl<Score: Kept> Segmenter<Score> {
             return;
         };
         let margin = turn(&mut self.cells, part.len());
-        let limit = answer::limit::<A>(margin, chars, self.sum);
+        let limit = answer::limit::<A>(margin, chars, parts.magnitude(), self.sum);
         self.sum = last.sum;
         let mut answer = answer;
         if let Some(answer) = answer.as_deref_mut() {

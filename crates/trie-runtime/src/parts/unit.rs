@@ -2,12 +2,13 @@
 //! several, if it is quicker to tell where they end.
 //!
 //! In text with spaces a unit is a word, or what punctuation leaves of one: its end is found without a look at its
-//! characters. In text without, and of words that are too long to have a key, it is a part.
+//! characters. In text without, and of words that are too long to be remembered, it is a part.
 //!
 //! Invariant: whatever text falls into units, their segmentations one after the other are the text's.
 
 use trie_format::parts::{MAX_KEY_BYTES, PartKey};
 
+use super::memo::LongKey;
 use super::table::{Character, Parts, character, is_inside};
 use crate::simd::{equal, not_alphanumeric};
 
@@ -111,7 +112,7 @@ impl<'a, 't> Units<'a, 't> {
                 self.at_space = before_space;
                 len
             }
-            None if body.len() > MAX_KEY_BYTES => return self.part(),
+            None if body.len() > MAX_KEY_BYTES => return self.long_word(body_start),
             None if self.last && start < self.text.len() => body.len(),
             None => return None,
         };
@@ -119,36 +120,54 @@ impl<'a, 't> Units<'a, 't> {
         Some(Unit::new((start, body_start + len), key))
     }
 
+    /// A word that is too long for a key but not for being remembered; else its first part.
+    #[inline(never)]
+    fn long_word(&mut self, body_start: usize) -> Option<Unit> {
+        for from in [16, 32, 48, 64] {
+            let half = self
+                .text
+                .get(body_start + from..)
+                .and_then(|rest| rest.first_chunk());
+            if let Some(half) = half
+                && let Some((len, before_space)) = self.word_len_in(half, body_start, from)
+            {
+                let end = body_start + len;
+                if end - self.at > LongKey::MAX_BYTES {
+                    break;
+                }
+                self.at_space = before_space;
+                return Some(Unit::new((self.at, end), PartKey::EMPTY));
+            }
+        }
+        self.part()
+    }
+
     /// How many bytes of `window`, which begins at `start` and after U+2581, no segmentation can take together with what
     /// follows, and whether that is U+2581; `None` if that is not seen in it.
     #[inline(always)]
     fn word_len(&self, window: &[u8; 24], start: usize) -> Option<(usize, bool)> {
         // The two halves overlap. Most words end in the first.
-        match self.word_len_in(window.first_chunk()?, window, start, 0) {
+        match self.word_len_in(window.first_chunk()?, start, 0) {
             None => {
-                let end = self.word_len_in(window.last_chunk()?, window, start, 8);
+                let end = self.word_len_in(window.last_chunk()?, start, 8);
                 end.filter(|&(len, _)| len <= MAX_KEY_BYTES)
             }
             end => end,
         }
     }
 
+    /// [`Units::word_len`], seen in the sixteen bytes that are `from` bytes from `start`.
     #[inline(always)]
-    fn word_len_in(
-        &self,
-        half: &[u8; 16],
-        window: &[u8; 24],
-        start: usize,
-        half_at: usize,
-    ) -> Option<(usize, bool)> {
+    fn word_len_in(&self, half: &[u8; 16], start: usize, from: usize) -> Option<(usize, bool)> {
         let [first, ..] = PartKey::SPACE;
         let spaces = equal(*half, first);
         let mut places = spaces | not_alphanumeric(*half);
         while places != 0 {
             let place = places.trailing_zeros();
-            let len = half_at + place as usize;
+            let len = from + place as usize;
             if spaces >> place & 1 != 0 {
-                if window.get(len..len + 3) == Some(&PartKey::SPACE) {
+                let rest = self.text.get(start + len..);
+                if rest.is_some_and(|rest| rest.starts_with(&PartKey::SPACE)) {
                     return Some((len, true));
                 }
             } else if let Some(len) = self.around_mark(start, len) {
