@@ -1,11 +1,13 @@
 //! The answer to a unit: baked, else remembered, else worked out part by part.
 
+use trie_format::NO_ID;
 use trie_format::parts::MAX_BAKED_SUM;
 
 use super::memo::{Answer, LongKey};
 use super::table::Parts;
 use super::unit::Unit;
 use super::{Found, Segmenter};
+use crate::utf8::announced_len;
 use crate::viterbi::{Arithmetic, Kept};
 
 /// How far from zero the sum before a unit may be, for an answer to it to hold that was the best by `margin`, with sums
@@ -78,6 +80,33 @@ impl<Score: Kept> Segmenter<Score> {
         }
     }
 
+    /// Segments a unit that is one character: it is a piece or unknown, whatever the sum before it.
+    fn single<A: Arithmetic<Score = Score>>(
+        &mut self,
+        parts: &Parts<'_>,
+        text: &[u8],
+        unit: &Unit,
+        found: &mut impl Found,
+    ) {
+        let (start, end) = (unit.start, unit.end);
+        // Where sums are re-based, that is all that is left to be worked out.
+        if A::REBASES && !self.sum.is_within(MAX_BAKED_SUM) {
+            self.solve::<A>(parts, text, (start, end), None, found);
+            return;
+        }
+        let piece = text.get(start..).and_then(|rest| parts.trie.single(rest));
+        self.sum = match piece {
+            Some(piece) => {
+                found.token(start, end, piece.id);
+                A::keep(A::extend(self.sum, piece))
+            }
+            None => {
+                found.token(start, end, NO_ID);
+                A::keep(A::extend_unknown(self.sum, parts.unk))
+            }
+        };
+    }
+
     /// Segments a unit that is too long for a baked answer, or gives the remembered answer to it.
     #[inline(never)]
     fn long<A: Arithmetic<Score = Score>>(
@@ -119,8 +148,14 @@ impl<Score: Kept> Segmenter<Score> {
         unit: &Unit,
         found: &mut impl Found,
     ) {
-        let mut answer = Answer::new();
         let range = (unit.start, unit.end);
+        let first = text.get(unit.start).copied().unwrap_or_default();
+        if unit.end - unit.start == announced_len(first) {
+            // Most such characters are unknown, and no answer to that is remembered.
+            self.single::<A>(parts, text, unit, found);
+            return;
+        }
+        let mut answer = Answer::new();
         self.solve::<A>(parts, text, range, Some(&mut answer), found);
         self.memo.prepare();
         self.memo.short.insert(unit.key, unit.hash, &answer);
