@@ -4,19 +4,12 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use trie_compiler::Options;
 use trie_runtime::oracle::{PartByPart, plain_tokens};
-use trie_runtime::{Image, Reference, Scratch, Tokenizer};
+use trie_runtime::{Reference, Scratch};
 use trie_tests::models::ModelSpec;
 use trie_tests::{corpus_dir, text_files, xlm_roberta};
 
 const BOTH: [Reference; 2] = [Reference::SentencePiece023, Reference::SentencePiece021];
-
-fn tokenizer(spec: &ModelSpec, reference: Reference) -> Tokenizer {
-    let options = Options::default().with_reference(reference);
-    let image = trie_compiler::compile(&spec.encode(), &options).expect("a sound model");
-    Tokenizer::new(Image::from_bytes(&image).expect("a fresh image is sound"))
-}
 
 /// Letters, marks, what is written without spaces, several lengths of UTF-8, and what no piece has.
 const ALPHABET: &[&str] = &[
@@ -98,7 +91,7 @@ proptest! {
         unknown in prop_oneof![0..300usize, 1500..2500usize, 4000..12_000usize],
     ) {
         for reference in BOTH {
-            let tokenizer = tokenizer(&spec, reference);
+            let tokenizer = spec.tokenizer(reference);
             let mut segmenter = PartByPart::default();
             for prefix in [0, 0, unknown, unknown + 1] {
                 for text in &texts {
@@ -154,7 +147,7 @@ fn near_ties_behind_every_sum() {
         "\u{2581}de,abc",
     ];
     for reference in BOTH {
-        let tokenizer = tokenizer(&spec, reference);
+        let tokenizer = spec.tokenizer(reference);
         let mut segmenter = PartByPart::default();
         let mut answers: BTreeSet<(usize, Vec<u32>)> = BTreeSet::new();
         for unknown in (0..300).chain((300..9000).step_by(37)) {

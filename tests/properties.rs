@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 
 use proptest::prelude::*;
-use trie_compiler::Options;
 use trie_runtime::oracle::{normalize_by_rules, prefixes};
 use trie_runtime::{Image, Reference, Scratch, Tokenizer};
 use trie_tests::images::Random;
@@ -97,12 +96,6 @@ fn naive(spec: &ModelSpec, reference: Reference, text: &str) -> Vec<u32> {
     ids
 }
 
-fn tokenizer(spec: &ModelSpec, reference: Reference) -> Tokenizer {
-    let options = Options::default().with_reference(reference);
-    let image = trie_compiler::compile(&spec.encode(), &options).expect("a sound model");
-    Tokenizer::new(Image::from_bytes(&image).expect("a fresh image is sound"))
-}
-
 /// Characters that make ties, overlaps and several lengths of UTF-8 likely.
 const ALPHABET: &[char] = &['a', 'b', 'c', '\u{e9}', '\u{3042}', '\u{1f600}'];
 
@@ -137,7 +130,7 @@ proptest! {
     fn viterbi_equals_the_naive_one(spec in model(), text in word(60)) {
         let mut scratch = Scratch::new();
         for reference in [Reference::SentencePiece023, Reference::SentencePiece021] {
-            let tokenizer = tokenizer(&spec, reference);
+            let tokenizer = spec.tokenizer(reference);
             let ids = tokenizer.encode(&text, &mut scratch);
             prop_assert_eq!(ids, naive(&spec, reference, &text), "{:?}", reference);
         }
@@ -161,7 +154,7 @@ proptest! {
         for (word, score) in words.iter().zip(1u8..) {
             spec.pieces.push((word.clone().into_bytes(), -f32::from(score), 1));
         }
-        let tokenizer = tokenizer(&spec, Reference::SentencePiece023);
+        let tokenizer = spec.tokenizer(Reference::SentencePiece023);
         let trie = tokenizer.image().view().nodes();
         for word in &words {
             let input = [word.as_str(), &text].concat();
@@ -186,7 +179,7 @@ proptest! {
         let mut spec = ModelSpec::default();
         spec.pieces.extend(ALPHABET.iter().map(|c| (c.to_string().into_bytes(), -1.0, 1)));
         spec.pieces.push(("\u{2581}".into(), -1.0, 1));
-        let tokenizer = tokenizer(&spec, Reference::SentencePiece023);
+        let tokenizer = spec.tokenizer(Reference::SentencePiece023);
         let text = words.join(" ");
         let ids = tokenizer.encode_to_vec(&text);
         prop_assert_eq!(tokenizer.decode_to_string(&ids), Ok(text));

@@ -2,9 +2,8 @@
 //! that are re-based; the committed texts as one.
 
 use proptest::prelude::*;
-use trie_compiler::Options;
 use trie_runtime::oracle::{plain_tokens, window_tokens};
-use trie_runtime::{Image, Reference, Scratch, Tokenizer};
+use trie_runtime::{Reference, Scratch};
 use trie_tests::models::ModelSpec;
 use trie_tests::{corpus_dir, text_files, xlm_roberta};
 
@@ -13,12 +12,6 @@ const ALL: [Reference; 3] = [
     Reference::SentencePiece021,
     Reference::HuggingFace023,
 ];
-
-fn tokenizer(spec: &ModelSpec, reference: Reference) -> Tokenizer {
-    let options = Options::default().with_reference(reference);
-    let image = trie_compiler::compile(&spec.encode(), &options).expect("a sound model");
-    Tokenizer::new(Image::from_bytes(&image).expect("a fresh image is sound"))
-}
 
 /// Characters that make ties, overlaps, several lengths of UTF-8 and unknown characters likely.
 const ALPHABET: &[&str] = &[
@@ -80,7 +73,7 @@ proptest! {
     #[test]
     fn window_equals_plain(spec in model(), text in text(120), cuts in cuts()) {
         for reference in ALL {
-            let tokenizer = tokenizer(&spec, reference);
+            let tokenizer = spec.tokenizer(reference);
             let plain = plain_tokens(&tokenizer, &text);
             prop_assert_eq!(&window_tokens(&tokenizer, &text, &[]).0, &plain, "{:?}", reference);
             prop_assert_eq!(&window_tokens(&tokenizer, &text, &cuts).0, &plain, "{:?}", reference);
@@ -94,7 +87,7 @@ proptest! {
     fn long_text(spec in model(), text in text(40), repeats in 20..200usize) {
         let text = text.repeat(repeats);
         for reference in ALL {
-            let tokenizer = tokenizer(&spec, reference);
+            let tokenizer = spec.tokenizer(reference);
             let plain = plain_tokens(&tokenizer, &text);
             prop_assert_eq!(&window_tokens(&tokenizer, &text, &[]).0, &plain, "{:?}", reference);
         }
@@ -121,7 +114,7 @@ fn long_unknown_runs() {
     let mut text = "z".repeat(3000) + "aaaab";
     text = text.repeat(9) + &"\u{3042}a".repeat(2000);
     for reference in ALL {
-        let tokenizer = tokenizer(&spec, reference);
+        let tokenizer = spec.tokenizer(reference);
         let plain = plain_tokens(&tokenizer, text.as_bytes());
         assert!(plain.len() > 20_000);
         for step in [usize::MAX, 4096, 100, 1] {
@@ -145,7 +138,7 @@ fn a_run_that_stays_open() {
         spec.pieces.push((b"a".repeat(len), -1.0, 1));
     }
     for reference in ALL {
-        let tokenizer = tokenizer(&spec, reference);
+        let tokenizer = spec.tokenizer(reference);
         let text = b"a".repeat(50_003);
         let plain = plain_tokens(&tokenizer, &text);
         let cuts: Vec<usize> = (0..text.len()).step_by(7).collect();

@@ -1,5 +1,8 @@
 //! Small models made in the test itself: a hand-written encoder of the `ModelProto` fields that matter.
 
+use trie_compiler::Options;
+use trie_runtime::{Image, Reference, Tokenizer};
+
 /// A piece: text, score, type number.
 pub type Piece = (Vec<u8>, f32, u8);
 
@@ -48,6 +51,17 @@ fn bool_field(tag: u64, value: bool, out: &mut Vec<u8>) {
 }
 
 impl ModelSpec {
+    /// The tokenizer of the model.
+    ///
+    /// # Panics
+    /// If the model cannot be compiled.
+    #[must_use]
+    pub fn tokenizer(&self, reference: Reference) -> Tokenizer {
+        let options = Options::default().with_reference(reference);
+        let image = trie_compiler::compile(&self.encode(), &options).expect("a sound model");
+        Tokenizer::new(Image::from_bytes(&image).expect("a fresh image is sound"))
+    }
+
     /// The serialized `ModelProto`.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
