@@ -44,6 +44,7 @@ fn everything_in_one_process_runs_and_is_reported() {
     report::write(dir.path(), &results).expect("a report");
     let text = std::fs::read_to_string(dir.path().join("report.md")).expect("Markdown");
     assert!(text.contains("Where this project loses"));
+    assert!(text.contains("`language-th`: published final stage, times faster | at least 3 |"));
     let json = std::fs::read(dir.path().join("results.json")).expect("JSON");
     let read: trie_benches::results::Results = serde_json::from_slice(&json).expect("readable");
     assert_eq!(read.tables.len(), results.tables.len());

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::title;
+use super::{targets, title};
 use crate::engine::OURS;
 use crate::measure::{Figures, Spread};
 use crate::results::{Fresh, Results, Table};
@@ -108,6 +108,7 @@ fn table(out: &mut String, table: &Table) {
 pub fn markdown(results: &Results) -> String {
     let mut out = String::from("# Benchmarks\n");
     preamble(&mut out, results);
+    targets::write(&mut out, results);
     losses(&mut out, results);
     for (heading, prefix) in SECTIONS {
         let tables: Vec<&Table> = results

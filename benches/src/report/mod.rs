@@ -2,6 +2,7 @@
 
 mod markdown;
 mod plots;
+mod targets;
 
 use std::path::Path;
 

@@ -251,7 +251,10 @@ impl<'a> JoinedPairs<'a> {
         let (header, rest) = bytes.split_at_checked(size_of::<PairsHeader>())?;
         let words: &[u64] = bytemuck::try_cast_slice(rest).ok()?;
         let (ascii, others) = words.split_first_chunk()?;
-        others.len().is_power_of_two().then_some(Self {
+        if !others.len().is_power_of_two() {
+            return None;
+        }
+        Some(Self {
             header: bytemuck::try_from_bytes(header).ok()?,
             ascii,
             others,
