@@ -37,6 +37,7 @@ mod pieces;
 pub mod pipeline;
 mod plain;
 mod section;
+mod sections;
 mod self_test;
 pub mod trie;
 mod view;

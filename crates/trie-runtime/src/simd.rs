@@ -1,6 +1,6 @@
 //! Sixteen bytes at a time: which of them are of a kind, as bits from the lowest on. And fetching ahead.
 //!
-//! The third of this crate's modules with `unsafe`: on x86-64 the functions are SSE2 instructions, which every such
+//! One of this crate's modules with `unsafe`: on x86-64 the functions are SSE2 instructions, which every such
 //! processor has. Elsewhere, and in the tests beside them, they go byte by byte.
 
 #![allow(unsafe_code)]
