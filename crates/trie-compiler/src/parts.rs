@@ -10,7 +10,7 @@ use bytemuck::Zeroable;
 use trie_format::TrieView;
 use trie_format::parts::{
     ASCII_PAIR_WORDS, BakedPart, BakedParts, Bucket, JoinedPairs, MAX_KEY_BYTES, MAX_MAGNITUDE,
-    PairsHeader, PartKey,
+    PairsHeader, PartKey, bytes_of,
 };
 
 use crate::charsmap::Charsmap;
@@ -86,13 +86,6 @@ pub(crate) fn tables(
         pairs,
         baked: place(bake(vocab, trie.view())),
     })
-}
-
-/// A character's bytes as a little-endian number.
-fn bytes_of(character: char) -> u32 {
-    let mut bytes = [0; 4];
-    character.encode_utf8(&mut bytes);
-    u32::from_le_bytes(bytes)
 }
 
 /// A bit for each pair's hash.

@@ -230,6 +230,14 @@ impl PairsHeader {
     pub const LEADING_SPACE: u32 = 1;
 }
 
+/// A character's bytes as a little-endian number, as [`JoinedPairs`] takes it.
+#[must_use]
+pub fn bytes_of(character: char) -> u32 {
+    let mut bytes = [0; 4];
+    character.encode_utf8(&mut bytes);
+    u32::from_le_bytes(bytes)
+}
+
 /// Words of 64 bits for the pairs of ASCII characters.
 pub const ASCII_PAIR_WORDS: usize = 128 * 128 / 64;
 

@@ -82,27 +82,16 @@ impl<'a> Trie<'a> {
         )
     }
 
-    /// The piece that the first character of `input` is, if it is one.
+    /// The piece that `character` is, if it is one.
     #[inline(always)]
-    pub(crate) fn single(&self, input: &[u8]) -> Option<Piece> {
-        match self.first(input) {
-            (_, First::Nothing) => None,
-            (_, First::Leaf(id)) => self.ids.of_id(id),
-            (_, First::Node(slot)) => {
-                let node = self.view.nodes().get(slot)?;
-                (node.id != NO_ID).then(|| self.ids.of_node(node))
+    pub(crate) fn single(&self, character: &[u8]) -> Option<Piece> {
+        let mut single = None;
+        self.starting(character, |len, piece| {
+            if len == character.len() {
+                single = Some(piece);
             }
-            (char_len, first) => {
-                let mut single = None;
-                let input = input.get(..char_len).unwrap_or(input);
-                self.prefixes_behind(first, char_len, input, |len, piece| {
-                    if len == char_len {
-                        single = Some(piece);
-                    }
-                });
-                single
-            }
-        }
+        });
+        single
     }
 
     /// The length of the character that `input` begins with, and where a walk is behind it.

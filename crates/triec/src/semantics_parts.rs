@@ -2,7 +2,7 @@
 //! whatever stands before.
 
 use trie_format::ValidImage;
-use trie_format::parts::{BakedParts, JoinedPairs, MAX_BAKED_SUM, PartKey};
+use trie_format::parts::{BakedParts, JoinedPairs, MAX_BAKED_SUM, PartKey, bytes_of};
 use trie_runtime::Tokenizer;
 
 use crate::semantics::{Finding, shown};
@@ -50,11 +50,6 @@ pub(crate) fn parts(image: &ValidImage<'_>, _: &Tokenizer) -> Finding {
 /// to be.
 fn joined_pairs(text: &[u8], pairs: &JoinedPairs<'_>) -> Option<usize> {
     let text = std::str::from_utf8(text).ok()?;
-    let bytes_of = |character: char| {
-        let mut bytes = [0; 4];
-        character.encode_utf8(&mut bytes);
-        u32::from_le_bytes(bytes)
-    };
     let mut count = 0;
     for (first, second) in text.chars().zip(text.chars().skip(1)) {
         if second == '\u{2581}' && pairs.leading_space()

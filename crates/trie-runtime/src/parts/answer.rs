@@ -1,9 +1,9 @@
-//! The answer to a unit: baked, else remembered, else worked out part by part.
+//! The answer to a unit: baked, else remembered, else worked out.
 
 use trie_format::NO_ID;
 use trie_format::parts::MAX_BAKED_SUM;
 
-use super::memo::{Answer, LongKey};
+use super::memo::{Answer, Entry, LongKey};
 use super::table::Parts;
 use super::unit::Unit;
 use super::{Found, Segmenter};
@@ -70,14 +70,8 @@ impl<Score: Kept> Segmenter<Score> {
         unit: &Unit,
         found: &mut impl Found,
     ) -> bool {
-        match self.memo.short.find(&unit.key, unit.hash) {
-            Some(entry) if self.sum.is_within(entry.limit) => {
-                let tokens = entry.lens.iter().zip(&entry.tokens);
-                give::<A>(&mut self.sum, unit.start, tokens, found);
-                true
-            }
-            _ => false,
-        }
+        let entry = self.memo.short.find(&unit.key, unit.hash);
+        give::<A, _, _>(entry, &mut self.sum, unit.start, found)
     }
 
     /// Segments a unit that is one character: it is a piece or unknown, whatever the sum before it.
@@ -94,7 +88,9 @@ impl<Score: Kept> Segmenter<Score> {
             self.solve::<A>(parts, text, (start, end), None, found);
             return;
         }
-        let piece = text.get(start..).and_then(|rest| parts.trie.single(rest));
+        let piece = text
+            .get(start..end)
+            .and_then(|char| parts.trie.single(char));
         self.sum = match piece {
             Some(piece) => {
                 found.token(start, end, piece.id);
@@ -122,17 +118,10 @@ impl<Score: Kept> Segmenter<Score> {
             return;
         };
         let hash = key.hash();
-        match self.memo.long.find(&key, hash) {
-            Some(entry) if self.sum.is_within(entry.limit) => {
-                let tokens = entry.lens.iter().zip(&entry.tokens);
-                give::<A>(&mut self.sum, unit.start, tokens, found);
-            }
-            _ => {
-                let mut answer = Answer::new();
-                self.solve::<A>(parts, text, range, Some(&mut answer), found);
-                self.memo.prepare();
-                self.memo.long.insert(key, hash, &answer);
-            }
+        let entry = self.memo.long.find(&key, hash);
+        if !give::<A, _, _>(entry, &mut self.sum, unit.start, found) {
+            let answer = self.new_answer::<A>(parts, text, range, found);
+            self.memo.long.insert(key, hash, &answer);
         }
     }
 
@@ -155,22 +144,39 @@ impl<Score: Kept> Segmenter<Score> {
             self.single::<A>(parts, text, unit, found);
             return;
         }
+        let answer = self.new_answer::<A>(parts, text, range, found);
+        self.memo.short.insert(unit.key, unit.hash, &answer);
+    }
+
+    /// Segments `range` of the text, gives the tokens and returns them to be remembered.
+    #[inline(always)]
+    fn new_answer<A: Arithmetic<Score = Score>>(
+        &mut self,
+        parts: &Parts<'_>,
+        text: &[u8],
+        range: (usize, usize),
+        found: &mut impl Found,
+    ) -> Answer {
         let mut answer = Answer::new();
         self.solve::<A>(parts, text, range, Some(&mut answer), found);
         self.memo.prepare();
-        self.memo.short.insert(unit.key, unit.hash, &answer);
+        answer
     }
 }
 
-/// Gives remembered tokens, of lengths up to the first 0, and adds their scores to the sum before them.
+/// Gives the remembered tokens of a unit that begins at `start`, and adds their scores to the sum before it, if there is an
+/// entry that holds for that sum.
 #[inline(always)]
-fn give<'e, A: Arithmetic>(
+fn give<A: Arithmetic, K, const TOKENS: usize>(
+    entry: Option<&Entry<K, TOKENS>>,
     sum: &mut A::Score,
     mut start: usize,
-    tokens: impl Iterator<Item = (&'e u8, &'e (u32, f32))>,
     found: &mut impl Found,
-) {
-    for (&len, &(id, score)) in tokens {
+) -> bool {
+    let Some(entry) = entry.filter(|entry| sum.is_within(entry.limit)) else {
+        return false;
+    };
+    for (&len, &(id, score)) in entry.lens.iter().zip(&entry.tokens) {
         if len == 0 {
             break;
         }
@@ -179,4 +185,5 @@ fn give<'e, A: Arithmetic>(
         *sum = A::extend_single(*sum, score);
         start = end;
     }
+    true
 }

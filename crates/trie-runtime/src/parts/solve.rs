@@ -120,8 +120,7 @@ fn fill<A: Arithmetic>(
         && let (Some(rest), Some(till_here)) = (text.get(at + start..), cells.get(start))
     {
         let till_here = till_here.sum;
-        // No piece goes on behind the part, so that it does not matter that the text does; and that walks have one end less
-        // is one branch less that cannot be foreseen.
+        // No piece goes on behind the part, so that it does not matter that the text does.
         let (char_len, single) = parts.trie.starting(rest, |len, piece| {
             if let Some(cell) = cells.get_mut(start + len) {
                 relax::<A>(cell, A::extend(till_here, piece), len, piece.id);

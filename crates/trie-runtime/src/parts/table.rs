@@ -99,19 +99,30 @@ impl<'a> Parts<'a> {
     /// `text` goes, which is not the `last`.
     #[inline(always)]
     pub(super) fn end(&self, text: &[u8], at: usize, last: bool) -> Option<usize> {
-        let at_end = || last.then_some(text.len());
-        let Some((mut before, len)) = character(text, at) else {
-            return at_end();
-        };
+        match character(text, at).map(|first| self.boundary(text, at, first)) {
+            Some((end, Some(_))) => Some(end),
+            _ => last.then_some(text.len()),
+        }
+    }
+
+    /// The boundary that follows the character `first`, which is at `at`: where it is, and the character behind it, if
+    /// that is whole; else how far whole characters go.
+    #[inline(always)]
+    fn boundary(
+        &self,
+        text: &[u8],
+        at: usize,
+        (mut before, len): Character,
+    ) -> (usize, Option<Character>) {
         let mut end = at + len;
         while let Some((next, len)) = character(text, end) {
             if !self.pairs.may_join(before, next) {
-                return Some(end);
+                return (end, Some((next, len)));
             }
             before = next;
             end += len;
         }
-        at_end()
+        (end, None)
     }
 
     /// The part that begins at `at`, with the character `first` if that is known; `None` at the end of `text`, and if
@@ -133,21 +144,10 @@ impl<'a> Parts<'a> {
                 next: None,
             });
         };
-        let mut end = at + len;
-        let mut before = first;
-        let next = loop {
-            let Some((next, len)) = character(text, end) else {
-                if !last {
-                    return None;
-                }
-                end = text.len();
-                break None;
-            };
-            if !self.pairs.may_join(before, next) {
-                break Some((next, len));
-            }
-            before = next;
-            end += len;
+        let (end, next) = match self.boundary(text, at, (first, len)) {
+            (_, None) if last => (text.len(), None),
+            (_, None) => return None,
+            found => found,
         };
         // Half of the parts of Chinese text are one character.
         let key = if end == at + len && first != Self::SPACE {
