@@ -9,6 +9,7 @@
 //! vocab     ids and path scores under the chosen numbering and reference
 //! plain     characters that normalization leaves as they are
 //! trie      the double array of 64-byte nodes
+//! automaton all pieces that end at a character, in one step
 //! parts     where text falls apart, and answers known beforehand
 //! writer    sections, checksums, bytes
 //! self_test texts with their ids, for readers to try themselves on
@@ -28,6 +29,7 @@
 
 #![forbid(unsafe_code)]
 
+mod automaton;
 pub mod build;
 mod charsmap;
 mod error;
@@ -221,7 +223,7 @@ pub fn compile_with_progress(
         preset: Preset::None,
         vocab: &vocab,
         trie: &trie,
-        parts: parts::tables(&vocab, &trie, parsed.normalizer.charsmap.as_ref()),
+        parts: parts::tables(&vocab, &trie, parsed.normalizer.charsmap.as_ref(), true),
         symbols: symbols.as_ref(),
         unk_surface: &parsed.unk_surface,
         normalizer: Some(&parsed.normalizer),
@@ -284,7 +286,7 @@ fn compile_hf(
         preset,
         vocab: &vocab,
         trie: &trie,
-        parts: parts::tables(&vocab, &trie, charsmap),
+        parts: parts::tables(&vocab, &trie, charsmap, false),
         symbols: None,
         unk_surface: b"",
         normalizer: None,

@@ -13,8 +13,9 @@ use trie_format::parts::{
     PairsHeader, PartKey, bytes_of,
 };
 
+use crate::automaton;
 use crate::charsmap::Charsmap;
-use crate::trie::Trie;
+use crate::trie::{Key, Trie};
 use crate::vocab::Vocab;
 
 /// The two sections.
@@ -23,11 +24,16 @@ pub(crate) struct PartTables {
     /// ASCII pairs, then the others.
     pub(crate) pairs: Vec<u64>,
     pub(crate) baked: Vec<Bucket>,
+    /// A section, if it is wanted and can be.
+    pub(crate) automaton: Option<Vec<u8>>,
 }
 
 /// Bits for each pair with a character beyond ASCII: of pairs that are not joined, one in so many, or fewer, is
 /// taken for joined.
 const BITS_PER_PAIR: usize = 8;
+
+/// Of so many pieces one, the likeliest, is baked that does not begin with U+2581: the automaton finds the others.
+const BAKED_PARTS: usize = 20;
 
 /// Half the distance of two float32 numbers between 65,536 and 131,072, and a little more: what one addition
 /// can be wrong by, as far as baked parts are given out.
@@ -35,11 +41,14 @@ const ROUNDING: f64 = 0.003_91;
 
 /// The parts of a vocabulary, of which `trie` holds the keys, with these rules.
 ///
+/// With an automaton, and if U+2581 only begins pieces, all words are baked and of other parts the likely ones.
+///
 /// `None` if a piece or a replacement is not UTF-8, as then normalized text need not be, or if a score is too great.
 pub(crate) fn tables(
     vocab: &Vocab<'_>,
     trie: &Trie,
     charsmap: Option<&Charsmap>,
+    with_automaton: bool,
 ) -> Option<PartTables> {
     let (keys, unk_score) = (vocab.trie_keys.as_slice(), vocab.unk_score);
     if !charsmap.is_none_or(Charsmap::is_utf8) {
@@ -72,6 +81,20 @@ pub(crate) fn tables(
             }
         }
     }
+    let is_word = |key: &Key<'_>| leading_space && key.text.starts_with(&PartKey::SPACE);
+    let automaton = with_automaton
+        .then(|| automaton::section(keys.iter().filter(|key| !is_word(key))))
+        .flatten();
+    let mut baked = bake(vocab, trie.view());
+    if automaton.is_some() && leading_space {
+        let mut room = keys.len() / BAKED_PARTS;
+        baked.retain(|part| {
+            let is_likely = room > 0;
+            room -= usize::from(is_likely && !part.key.after_space());
+            part.key.after_space() || is_likely
+        });
+    }
+    let baked = place(baked);
     let mut pairs = ascii;
     pairs.extend(hashed(&others));
     Some(PartTables {
@@ -84,7 +107,8 @@ pub(crate) fn tables(
             reserved: [0; 7],
         },
         pairs,
-        baked: place(bake(vocab, trie.view())),
+        baked,
+        automaton,
     })
 }
 
@@ -189,7 +213,6 @@ const _: () = assert!(MAX_KEY_BYTES < 64);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trie::Key;
     use trie_format::NO_ID;
 
     fn key(text: &'static str, id: u32, score: f32) -> Key<'static> {
@@ -216,7 +239,7 @@ mod tests {
             named_ids: Vec::new(),
             byte_ids: None,
         };
-        tables(&vocab, &Trie::build(keys).unwrap(), None)
+        tables(&vocab, &Trie::build(keys).unwrap(), None, false)
     }
 
     #[test]

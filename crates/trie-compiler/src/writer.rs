@@ -102,6 +102,9 @@ pub(crate) fn image(parts: &Parts<'_>) -> Result<Vec<u8>, CompileError> {
         sections.push(Section::new(SectionKind::JoinedPairs, pairs));
         let baked: &[u8] = bytemuck::cast_slice(&tables.baked);
         sections.push(Section::new(SectionKind::BakedParts, baked));
+        if let Some(automaton) = &tables.automaton {
+            sections.push(Section::new(SectionKind::Automaton, automaton));
+        }
     }
     if parts.parts.is_some() {
         let first = first_chars(parts.trie.view());
@@ -331,9 +334,9 @@ fn section_table(sections: &[Section<'_>]) -> Vec<SectionEntry> {
         .iter()
         .map(|section| SectionEntry {
             kind: section.kind.number(),
-            // A reader need not try itself.
+            // A reader need not try itself, nor know what readers of 1.0 do not.
             flags: match section.kind {
-                SectionKind::SelfTest => 0,
+                SectionKind::SelfTest | SectionKind::Automaton => 0,
                 _ => SECTION_REQUIRED,
             },
             offset: 0,

@@ -17,7 +17,7 @@ pub const ENDIAN_MARK: u32 = 0x0102_0304;
 pub const FORMAT_MAJOR: u16 = 1;
 
 /// Minor version: additions that older readers may ignore.
-pub const FORMAT_MINOR: u16 = 0;
+pub const FORMAT_MINOR: u16 = 1;
 
 /// Size of the fixed header in bytes.
 pub const HEADER_LEN: usize = size_of::<Header>();

@@ -25,6 +25,7 @@ compile_error!(
     "images are little-endian and are used in place: big-endian hosts are not supported"
 );
 
+pub mod automaton;
 pub mod charsmap;
 mod checksum;
 mod error;
@@ -42,6 +43,7 @@ mod self_test;
 pub mod trie;
 mod view;
 
+pub use automaton::Automaton;
 pub use charsmap::{CharsmapError, CharsmapView, MAX_RULE_MATCHES};
 pub use checksum::{ChecksumStream, checksum, image_id};
 pub use error::FormatError;

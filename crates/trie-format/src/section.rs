@@ -96,6 +96,8 @@ section_kinds! {
     FirstChars = 25, "first-chars";
     /// Texts and their ids, for a reader to try itself on: see [`crate::SelfTest`]. Not required.
     SelfTest = 26, "self-test";
+    /// The pieces as an automaton over characters: see [`crate::automaton`]. Not required. Since 1.1.
+    Automaton = 27, "automaton";
 }
 
 impl SectionKind {
@@ -104,7 +106,11 @@ impl SectionKind {
     pub const fn is_accelerator(self) -> bool {
         matches!(
             self,
-            Self::PlainChars | Self::JoinedPairs | Self::BakedParts | Self::FirstChars
+            Self::PlainChars
+                | Self::JoinedPairs
+                | Self::BakedParts
+                | Self::FirstChars
+                | Self::Automaton
         )
     }
 }

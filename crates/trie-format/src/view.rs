@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::automaton::Automaton;
 use crate::charsmap::CharsmapView;
 use crate::error::FormatError;
 use crate::first::FirstChars;
@@ -39,6 +40,7 @@ pub struct ImageView<'a> {
     plain_chars: Option<&'a PlainChars>,
     parts: Option<(JoinedPairs<'a>, BakedParts<'a>)>,
     first_chars: Option<FirstChars<'a>>,
+    automaton: Option<Automaton<'a>>,
     added_nodes: Option<TrieView<'a>>,
     normalized_added_nodes: Option<TrieView<'a>>,
     self_test: Option<SelfTest<'a>>,
@@ -201,6 +203,13 @@ impl<'a> ImageView<'a> {
                     FirstChars::parse(section).ok_or_else(|| bad(SectionKind::FirstChars, 0, rule))
                 })
                 .transpose()?,
+            automaton: sections
+                .optional(SectionKind::Automaton)
+                .map(|section| {
+                    let rule = "the length must be that of the stated states and blocks";
+                    Automaton::parse(section).ok_or_else(|| bad(SectionKind::Automaton, 0, rule))
+                })
+                .transpose()?,
             added_nodes: sections.trie(SectionKind::AddedNodes)?,
             normalized_added_nodes: sections.trie(SectionKind::NormalizedAddedNodes)?,
             self_test: sections
@@ -303,6 +312,11 @@ impl<'a> ImageView<'a> {
             baked
                 .validate(count)
                 .map_err(|(index, rule)| bad(SectionKind::BakedParts, index, rule))?;
+        }
+        if let Some(automaton) = self.automaton {
+            automaton
+                .validate(count)
+                .map_err(|(index, rule)| bad(SectionKind::Automaton, index, rule))?;
         }
         if let Some(self_test) = self.self_test {
             self_test
@@ -457,6 +471,12 @@ impl<'a> ImageView<'a> {
     #[must_use]
     pub fn first_chars(&self) -> Option<FirstChars<'a>> {
         self.first_chars
+    }
+
+    /// The automaton of the pieces, if the image has one.
+    #[must_use]
+    pub fn automaton(&self) -> Option<Automaton<'a>> {
+        self.automaton
     }
 
     /// The trie of the added tokens that are looked for in the text as it is.

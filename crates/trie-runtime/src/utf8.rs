@@ -34,6 +34,22 @@ pub(crate) fn place(bytes: u32) -> Option<(usize, u32, usize)> {
     }
 }
 
+/// The character of valid UTF-8 that four bytes, as a little-endian number, begin with: its code point without the last six
+/// bits, those and others above them, its length in bytes. Of other bytes, anything.
+#[inline(always)]
+pub(crate) fn valid_place(bytes: u32) -> (usize, u32, usize) {
+    let six = |at: u32| bytes >> (8 * at) & 0x3f;
+    match bytes as u8 {
+        0..0x80 => ((bytes >> 6 & 1) as usize, bytes, 1),
+        0x80..0xe0 => ((bytes & 0x1f) as usize, six(1), 2),
+        0xe0..0xf0 => (((bytes & 0x0f) << 6 | six(1)) as usize, six(2), 3),
+        0xf0.. => {
+            let block = (bytes & 0x07) << 12 | six(1) << 6 | six(2);
+            (block as usize, six(3), 4)
+        }
+    }
+}
+
 /// The length of the valid UTF-8 character that `bytes` begin with (Unicode, table 3-7).
 #[inline]
 pub(crate) fn valid_len(bytes: &[u8]) -> Option<usize> {

@@ -5,7 +5,8 @@
 //! compile    model or tokenizer.json -> image (self_test: texts whose ids go into it)
 //! inspect    what an image says of itself
 //!            (pipeline, post: its steps, in words)
-//! verify     whether an image is what it should be (semantics, semantics_hf, semantics_parts: what it should be)
+//! verify     whether an image is what it should be (semantics, semantics_hf, semantics_parts,
+//!            semantics_automaton: what it should be)
 //! load       into which memory, and one copy for many processes
 //! encode     text -> ids      \
 //! decode     ids -> text       | over `stream`: lines in, one line out each
@@ -49,6 +50,7 @@ mod progress;
 mod record;
 mod self_test;
 mod semantics;
+mod semantics_automaton;
 mod semantics_hf;
 mod semantics_parts;
 mod serving;

@@ -12,7 +12,7 @@ use trie_runtime::{Backing, Image, LoadError, LoadOptions, Tokenizer};
 use crate::args::VerifyArgs;
 use crate::compile::read_input;
 use crate::error::CliError;
-use crate::{semantics, semantics_hf, semantics_parts};
+use crate::{semantics, semantics_automaton, semantics_hf, semantics_parts};
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<(), CliError> {
     let path = args.image.as_path();
@@ -64,6 +64,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), CliError> {
             semantics::plain_chars,
             semantics::first_chars,
             semantics_parts::parts,
+            semantics_automaton::automaton,
             semantics::post_processor,
         ],
         Some(_) => &[
@@ -73,6 +74,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), CliError> {
             semantics::special_ids,
             semantics::first_chars,
             semantics_parts::parts,
+            semantics_automaton::automaton,
             semantics::post_processor,
             semantics_hf::steps,
             semantics_hf::added_tokens,

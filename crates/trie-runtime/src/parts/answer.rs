@@ -94,6 +94,13 @@ impl<Score: Kept> Segmenter<Score> {
         self.sum = match piece {
             Some(piece) => {
                 found.token(start, end, piece.id);
+                if let Some(score) = parts.score(piece.id) {
+                    let mut answer = Answer::new();
+                    answer.limit(MAX_BAKED_SUM);
+                    answer.push(end - start, piece.id, score);
+                    self.memo.prepare();
+                    self.memo.short.insert(unit.key, unit.hash, &answer);
+                }
                 A::keep(A::extend(self.sum, piece))
             }
             None => {
@@ -140,7 +147,6 @@ impl<Score: Kept> Segmenter<Score> {
         let range = (unit.start, unit.end);
         let first = text.get(unit.start).copied().unwrap_or_default();
         if unit.end - unit.start == announced_len(first) {
-            // Most such characters are unknown, and no answer to that is remembered.
             self.single::<A>(parts, text, unit, found);
             return;
         }

@@ -5,7 +5,10 @@
 //! unit    what is looked up at once: a word of text with spaces, else a part
 //! answer  to a unit: baked, else remembered, else worked out
 //! memo    answers found before, a fixed number of them
-//! solve   the plain pass over one part, which also tells by how much its answer is the best
+//! cell    what a pass keeps of a position: the best path, and by how much it is the best
+//! forward all candidates that end at a character, by the automaton
+//! solve   the pass over one unit, from the sum before it
+//! run     the pass over text without spaces, given out from boundary to boundary
 //! ```
 //!
 //! Between two characters that stand side by side in no piece every segmentation has a boundary, so the best
@@ -17,12 +20,17 @@
 //! better ("Parts" in `EXACTNESS.md`).
 
 mod answer;
+mod cell;
+mod forward;
 mod memo;
+mod run;
 mod solve;
 mod table;
 mod unit;
 
+use cell::Cell;
 use memo::Memo;
+use run::Ended;
 pub(crate) use table::Parts;
 use unit::{Unit, Units};
 
@@ -42,7 +50,7 @@ pub(crate) struct Segmenter<Score> {
     /// The best score of the position up to which everything is settled.
     sum: Score,
     memo: Memo,
-    cells: Vec<solve::Cell<Score>>,
+    cells: Vec<Cell<Score>>,
     /// For parts that are too long for `cells`, or whose end has not arrived yet, or in which sums are re-based.
     window: Window<Score>,
     /// The window is inside a part, which has been searched for its end up to here, from the settled position on.
@@ -100,8 +108,23 @@ impl<Score: Kept> Segmenter<Score> {
                 self.answer::<A>(parts, text, unit, found);
             }
             at = units.at;
-            if count < AHEAD && at < text.len() {
-                if text.len() - at < LONGEST_WAIT {
+            let mut is_stuck = false;
+            if let Some(automaton) = parts.automaton
+                && units.is_run
+            {
+                let ended;
+                (at, ended) = self.run::<A>(parts, automaton, text, at, last, found);
+                match ended {
+                    Ended::Run => {
+                        units = Units::new(parts, text, at, last);
+                        continue;
+                    }
+                    Ended::Text => {}
+                    Ended::Stuck => is_stuck = true,
+                }
+            }
+            if (count < AHEAD || units.is_run) && at < text.len() {
+                if text.len() - at < LONGEST_WAIT && !is_stuck {
                     break;
                 }
                 self.window.begin_at(self.sum);
@@ -146,7 +169,7 @@ impl<Score: Kept> Segmenter<Score> {
     /// Bytes that are held.
     pub(crate) fn allocated_bytes(&self) -> usize {
         self.memo.allocated_bytes()
-            + self.cells.capacity() * size_of::<solve::Cell<Score>>()
+            + self.cells.capacity() * size_of::<Cell<Score>>()
             + self.window.allocated_bytes()
     }
 }

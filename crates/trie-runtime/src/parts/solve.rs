@@ -1,50 +1,28 @@
 //! The plain pass over one part, from the sum before it; and by how much the best segmentation is the best.
-//!
-//! The second best path leaves the best one and comes back to it, for the last time at some cell, with a candidate that
-//! lost there. So the distance of the two is the least distance, over the cells of the best path, between
-//! what is kept and the best candidate that is not: each cell keeps that one's sum, too.
-
-use std::hint::select_unpredictable;
 
 use trie_format::NO_ID;
 
+use super::cell::{Cell, relax, turn};
 use super::memo::Answer;
 use super::table::Parts;
-use super::{Found, Segmenter, answer};
+use super::{Found, Segmenter, answer, forward};
 use crate::viterbi::{Arithmetic, Kept};
 
 /// Longer parts go through the window, in bytes.
-const MAX_LEN: usize = 512;
+pub(super) const MAX_LEN: usize = 512;
 
 /// Where sums are re-based, and as many scores below that as a part of `MAX_LEN` characters can have, the window takes over.
-const REBASED_FROM: f32 = 100_000.0;
-
-/// The best path to a byte position, and the runner-up.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Cell<Score> {
-    sum: Score,
-    /// The best sum of a candidate that was not kept.
-    runner_up: Score,
-    /// The path's last token: its id, or [`NO_ID`] for an unknown character, and above that its length in bytes, 0 where
-    /// no path ends.
-    token: u64,
-}
-
-impl<Score: Kept> Cell<Score> {
-    const UNREACHED: Self = Self {
-        sum: Score::UNREACHED,
-        runner_up: Score::UNREACHED,
-        token: 0,
-    };
-
-    /// Length of the last token in bytes, at least 1, so that whoever follows the path comes to an end.
-    #[inline(always)]
-    fn len(&self) -> usize {
-        (self.token >> 32).max(1) as usize
-    }
-}
+pub(super) const REBASED_FROM: f32 = 100_000.0;
 
 impl<Score: Kept> Segmenter<Score> {
+    /// Makes sure that there are cells for a part.
+    #[inline(always)]
+    pub(super) fn prepare_cells(&mut self) {
+        if self.cells.is_empty() {
+            self.cells.resize(MAX_LEN + 1, Cell::UNREACHED);
+        }
+    }
+
     /// Segments the part from `at` to `end`, and adds its tokens to the answer.
     #[inline(never)]
     pub(super) fn solve<A: Arithmetic<Score = Score>>(
@@ -69,11 +47,18 @@ impl<Score: Kept> Segmenter<Score> {
             self.sum = self.window.end_score();
             return;
         }
-        let chars = fill::<A>(parts, text, (at, part.len()), self.sum, &mut self.cells);
+        self.prepare_cells();
+        let range = (at, part.len());
+        let chars = match &parts.automaton {
+            Some(automaton) => {
+                forward::fill::<A>(parts, *automaton, text, range, self.sum, &mut self.cells)
+            }
+            None => fill::<A>(parts, text, range, self.sum, &mut self.cells),
+        };
         let Some(last) = self.cells.get(part.len()).copied() else {
             return;
         };
-        let margin = turn(&mut self.cells, part.len());
+        let margin = turn(parts, &mut self.cells, part.len());
         let limit = answer::limit::<A>(margin, chars, parts.magnitude(), self.sum);
         self.sum = last.sum;
         let mut answer = answer;
@@ -84,8 +69,8 @@ impl<Score: Kept> Segmenter<Score> {
         while let Some(token) = self.cells.get(start)
             && start < part.len()
         {
-            let next = start + token.len();
-            let id = token.token as u32;
+            let next = start + token.len(parts);
+            let id = token.id(parts);
             found.token(at + start, at + next, id);
             if let Some(answer) = answer.as_deref_mut() {
                 match parts.score(id) {
@@ -106,11 +91,12 @@ fn fill<A: Arithmetic>(
     text: &[u8],
     (at, len): (usize, usize),
     sum: A::Score,
-    cells: &mut Vec<Cell<A::Score>>,
+    cells: &mut [Cell<A::Score>],
 ) -> usize {
-    cells.clear();
-    cells.resize(len + 1, Cell::UNREACHED);
-    let cells = cells.as_mut_slice();
+    let Some(cells) = cells.get_mut(..=len) else {
+        return 0;
+    };
+    cells.fill(Cell::UNREACHED);
     if let Some(first) = cells.first_mut() {
         first.sum = sum;
     }
@@ -134,40 +120,4 @@ fn fill<A: Arithmetic>(
         chars += 1;
     }
     chars
-}
-
-#[inline(always)]
-fn relax<A: Arithmetic>(cell: &mut Cell<A::Score>, sum: A::Sum, len: usize, id: u32) {
-    // As in the plain pass: the first of several that are equally good stays. Every sum here is better than none. Which is
-    // better cannot be foreseen: with selections, 7.1 branches a token are mispredicted in text of 100 languages, with a
-    // branch 8.9 (cachegrind).
-    let is_better = A::is_better(sum, cell.sum);
-    let sum = A::keep(sum);
-    let lost = select_unpredictable(is_better, cell.sum, sum);
-    let is_best_lost = lost > cell.runner_up;
-    let token = (len as u64) << 32 | u64::from(id);
-    *cell = Cell {
-        sum: select_unpredictable(is_better, sum, cell.sum),
-        runner_up: select_unpredictable(is_best_lost, lost, cell.runner_up),
-        token: select_unpredictable(is_better, token, cell.token),
-    };
-}
-
-/// Moves each token of the path that ends at `end` from the cell where it ends to that where it starts, so that they
-/// can be followed forwards; returns by how much the path is better than any other.
-#[inline(always)]
-fn turn<Score: Kept>(cells: &mut [Cell<Score>], end: usize) -> f64 {
-    let mut margin = f64::INFINITY;
-    let mut start = end;
-    let Some(mut token) = cells.get(end).copied() else {
-        return margin;
-    };
-    while start > 0 {
-        margin = margin.min(token.sum.into() - token.runner_up.into());
-        start = start.saturating_sub(token.len());
-        if let Some(cell) = cells.get_mut(start) {
-            std::mem::swap(cell, &mut token);
-        }
-    }
-    margin
 }

@@ -1,7 +1,7 @@
 //! What an image says about parts.
 
 use trie_format::parts::{BakedPart, MAX_KEY_BYTES, PartKey};
-use trie_format::{BakedParts, JoinedPairs, ValidImage};
+use trie_format::{Automaton, BakedParts, JoinedPairs, ValidImage};
 
 use crate::simd::prefetch;
 use crate::trie::Trie;
@@ -30,6 +30,7 @@ pub(crate) struct Parts<'a> {
     unk_id: u32,
     pairs: JoinedPairs<'a>,
     baked: BakedParts<'a>,
+    pub(super) automaton: Option<Automaton<'a>>,
     image_id: &'a [u8; 16],
 }
 
@@ -44,6 +45,7 @@ impl<'a> Parts<'a> {
             unk_id: image.metadata().unk_id.to_native(),
             pairs,
             baked,
+            automaton: image.automaton(),
             image_id: &image.header().image_id,
         })
     }

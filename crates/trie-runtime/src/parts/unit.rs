@@ -59,6 +59,8 @@ pub(super) struct Units<'a, 't> {
     at_space: bool,
     /// The character at `at`, if part follows part and it is known.
     ahead: Option<Character>,
+    /// What begins at `at` is no unit but text without spaces, for the automaton.
+    pub(super) is_run: bool,
 }
 
 impl<'a, 't> Units<'a, 't> {
@@ -73,6 +75,7 @@ impl<'a, 't> Units<'a, 't> {
             by_part: !parts.has_words(),
             at_space: false,
             ahead: None,
+            is_run: false,
         }
     }
 
@@ -138,6 +141,10 @@ impl<'a, 't> Units<'a, 't> {
                 self.at_space = before_space;
                 return Some(Unit::new((self.at, end), PartKey::EMPTY));
             }
+        }
+        if self.parts.automaton.is_some() {
+            self.is_run = true;
+            return None;
         }
         self.part()
     }
