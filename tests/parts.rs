@@ -145,7 +145,10 @@ fn near_ties_behind_every_sum() {
     ] {
         spec.pieces.push((piece.as_bytes().to_vec(), score, 1));
     }
+    // Too long to be remembered: given out from boundary to boundary.
+    let long = "\u{2581}".to_owned() + &"abcde".repeat(20);
     let words = [
+        long.as_str(),
         "abc",
         "de",
         "\u{2581}abc",
