@@ -97,7 +97,7 @@ fn xlm_roberta() -> String {
 fn verifies(image: &str, source: &str) {
     let out = run(&["verify", image, "--model", source]).text();
     assert!(out.lines().all(|line| line.starts_with("ok ")), "{out}");
-    assert_eq!(out.lines().count(), 14, "{out}");
+    assert_eq!(out.lines().count(), 15, "{out}");
 }
 
 #[test]
