@@ -42,7 +42,7 @@ pub(crate) fn section<'a>(keys: impl Iterator<Item = &'a Key<'a>>) -> Option<Vec
     let codes = codes(&pieces)?;
     let mut drafts = drafts(&pieces, &codes)?;
     link(&mut drafts);
-    let count = place(&mut drafts, codes.len())?;
+    let count = place(&mut drafts, codes.len());
     Some(bytes(&drafts, &codes, count))
 }
 
@@ -147,7 +147,7 @@ fn link(drafts: &mut [Draft]) {
 }
 
 /// Numbers the states and gives them bases; returns how many numbers there are.
-fn place(drafts: &mut [Draft], codes: usize) -> Option<usize> {
+fn place(drafts: &mut [Draft], codes: usize) -> usize {
     // The characters' states have their codes for numbers: the root's base is 0.
     let mut used = vec![true; codes + 1];
     let mut bases = HashSet::from([0u32]);
@@ -169,9 +169,10 @@ fn place(drafts: &mut [Draft], codes: usize) -> Option<usize> {
     // room wherever a number is free and the base is not taken.
     let mut from = [used.len(); 9];
     for at in order {
-        drafts[at].steps.sort_unstable();
-        let steps = std::mem::take(&mut drafts[at].steps);
-        let (least, _) = *steps.first()?;
+        let mut steps = drafts[at].steps.clone();
+        steps.sort_unstable();
+        // There is a step: see above.
+        let (least, _) = steps[0];
         let from = &mut from[steps.len().min(8)];
         while used.get(*from).copied().unwrap_or(false) {
             *from += 1;
@@ -201,7 +202,6 @@ fn place(drafts: &mut [Draft], codes: usize) -> Option<usize> {
             drafts[to].number = number;
         }
         drafts[at].base = base;
-        drafts[at].steps = steps;
     }
     // Without steps: those of the first behind it that has some. Drafts are breadth first, so that one is done.
     for at in 1..drafts.len() {
@@ -209,7 +209,7 @@ fn place(drafts: &mut [Draft], codes: usize) -> Option<usize> {
             drafts[at].base = drafts[drafts[at].fail].base;
         }
     }
-    Some(used.len())
+    used.len()
 }
 
 /// The section's bytes.
@@ -282,8 +282,7 @@ mod tests {
         let mut state = &State::ROOT;
         text.chars()
             .map(|character| {
-                let code = u32::from(character);
-                let code = automaton.code(code as usize / 64, code % 64);
+                let code = automaton.code_of(character);
                 if code == 0 {
                     state = &State::ROOT;
                     return Vec::new();

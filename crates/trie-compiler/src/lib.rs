@@ -286,6 +286,7 @@ fn compile_hf(
         preset,
         vocab: &vocab,
         trie: &trie,
+        // Words go through the plain pass under this reference.
         parts: parts::tables(&vocab, &trie, charsmap, false),
         symbols: None,
         unk_surface: b"",

@@ -18,7 +18,7 @@ use crate::charsmap::Charsmap;
 use crate::trie::{Key, Trie};
 use crate::vocab::Vocab;
 
-/// The two sections.
+/// The sections.
 pub(crate) struct PartTables {
     pub(crate) header: PairsHeader,
     /// ASCII pairs, then the others.
@@ -85,16 +85,11 @@ pub(crate) fn tables(
     let automaton = with_automaton
         .then(|| automaton::section(keys.iter().filter(|key| !is_word(key))))
         .flatten();
-    let mut baked = bake(vocab, trie.view());
-    if automaton.is_some() && leading_space {
-        let mut room = keys.len() / BAKED_PARTS;
-        baked.retain(|part| {
-            let is_likely = room > 0;
-            room -= usize::from(is_likely && !part.key.after_space());
-            part.key.after_space() || is_likely
-        });
-    }
-    let baked = place(baked);
+    let most_others = match automaton.is_some() && leading_space {
+        true => keys.len() / BAKED_PARTS,
+        false => usize::MAX,
+    };
+    let baked = place(bake(vocab, trie.view(), most_others));
     let mut pairs = ascii;
     pairs.extend(hashed(&others));
     Some(PartTables {
@@ -124,8 +119,9 @@ fn hashed(pairs: &BTreeSet<(u32, u32)>) -> Vec<u64> {
     words
 }
 
-/// The pieces that are their own best segmentation, by enough, the likely ones first.
-fn bake(vocab: &Vocab<'_>, trie: TrieView<'_>) -> Vec<BakedPart> {
+/// The pieces that are their own best segmentation, by enough, the likely ones first. Of those that do not begin with U+2581 no more
+/// than `most_others`.
+fn bake(vocab: &Vocab<'_>, trie: TrieView<'_>, mut most_others: usize) -> Vec<BakedPart> {
     let ids = vocab.trie_keys.iter().map(|key| key.id as usize + 1);
     let mut scores = vec![0.0; ids.max().unwrap_or(0)];
     for key in &vocab.trie_keys {
@@ -134,10 +130,16 @@ fn bake(vocab: &Vocab<'_>, trie: TrieView<'_>) -> Vec<BakedPart> {
     let mut baked = Vec::new();
     let mut best = Vec::new();
     // Under the Hugging Face reference a literal unknown piece joins the unknown characters beside it.
-    for key in vocab.trie_keys.iter().filter(|key| key.id != vocab.unk_id) {
+    let mut keys: Vec<&Key<'_>> = vocab.trie_keys.iter().collect();
+    keys.retain(|key| key.id != vocab.unk_id);
+    keys.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+    for key in keys {
         let Some(part) = PartKey::new(key.text) else {
             continue;
         };
+        if !part.after_space() && most_others == 0 {
+            continue;
+        }
         // The runtime adds the single-precision score.
         if f64::from(key.score) != key.score64 {
             continue;
@@ -145,6 +147,7 @@ fn bake(vocab: &Vocab<'_>, trie: TrieView<'_>) -> Vec<BakedPart> {
         let rival = best_of_several(key.text, trie, &scores, vocab.unk_score, &mut best);
         let chars = key.text.iter().filter(|&&byte| byte & 0xc0 != 0x80).count();
         if key.score64 - rival > 2.0 * chars as f64 * ROUNDING {
+            most_others -= usize::from(!part.after_space());
             baked.push(BakedPart {
                 key: part,
                 id: key.id,
@@ -152,7 +155,6 @@ fn bake(vocab: &Vocab<'_>, trie: TrieView<'_>) -> Vec<BakedPart> {
             });
         }
     }
-    baked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
     baked
 }
 
@@ -225,6 +227,10 @@ mod tests {
     }
 
     fn tables_of(keys: &[Key<'static>]) -> Option<PartTables> {
+        tables_with(keys, false)
+    }
+
+    fn tables_with(keys: &[Key<'static>], with_automaton: bool) -> Option<PartTables> {
         assert!(keys.is_sorted_by_key(|key| key.text));
         let vocab = Vocab {
             entries: Vec::new(),
@@ -239,7 +245,7 @@ mod tests {
             named_ids: Vec::new(),
             byte_ids: None,
         };
-        tables(&vocab, &Trie::build(keys).unwrap(), None, false)
+        tables(&vocab, &Trie::build(keys).unwrap(), None, with_automaton)
     }
 
     #[test]
@@ -266,6 +272,31 @@ mod tests {
             .into();
         assert_eq!(found, [0, 2, 4, 5, 6, 7]);
         assert_eq!([find("aa"), find("abab"), find("ba")], [NO_ID; 3]);
+    }
+
+    #[test]
+    fn with_an_automaton_words_are_baked_and_of_other_parts_the_likeliest() {
+        let letters = "abcdefghijklmnopqrstuvwxyz";
+        let words = "\u{2581}a\u{2581}b\u{2581}c\u{2581}d\u{2581}e\u{2581}f\u{2581}g\u{2581}h\u{2581}i\u{2581}j\u{2581}k\u{2581}l\u{2581}m\u{2581}n";
+        let mut keys: Vec<Key<'static>> = (0..26)
+            .map(|at| key(&letters[at..=at], at as u32, -10.0 + at as f32 / 10.0))
+            .collect();
+        keys.extend((0..14).map(|at| key(&words[4 * at..4 * at + 4], 26 + at as u32, -12.0)));
+        // Those that find no room are left out, but the likely ones are placed first.
+        let baked = |with_automaton, word| -> Vec<u32> {
+            let tables = tables_with(&keys, with_automaton).unwrap();
+            let baked = tables.baked.as_flattened().iter();
+            let mut ids: Vec<u32> = baked
+                .filter(|part| !part.key.is_empty() && part.key.after_space() == word)
+                .map(|part| part.id)
+                .collect();
+            ids.sort_unstable();
+            ids
+        };
+        // One in twenty of forty pieces.
+        assert_eq!(baked(true, false), [24, 25]);
+        assert!(baked(false, false).len() > 15);
+        assert!(baked(true, true).len() > 7);
     }
 
     #[test]

@@ -106,6 +106,13 @@ impl<'a> Automaton<'a> {
         }
     }
 
+    /// The code of `character`; 0 if no piece has it.
+    #[must_use]
+    pub fn code_of(&self, character: char) -> u16 {
+        let number = u32::from(character);
+        self.code(number as usize / 64, number % 64)
+    }
+
     /// The state with this number; the root if there is none.
     #[inline(always)]
     #[must_use]

@@ -61,7 +61,7 @@ impl fmt::Debug for ImageView<'_> {
 ///
 /// 1. The node arrays are non-empty, and every child that a bitmap announces lies inside its array. Nothing is
 ///    known about tails: walks check what they read there (see [`crate::trie`]).
-/// 2. Every id in a node and its leaf words, in the byte ids and among the special ids is below the piece count
+/// 2. Every id in a node and its leaf words, in the automaton, in the byte ids and among the special ids is below the piece count
 ///    (in the tries of added tokens: below their number), or [`NO_ID`] where the format allows it; the pieces'
 ///    texts, types and scores are in range, and there are as many path scores as pieces, or none.
 /// 3. Every unit of a rule table leads to another one of the table, every value into its texts.

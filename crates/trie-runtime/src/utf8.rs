@@ -89,6 +89,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn places_are_those_of_code_points() {
+        for character in '\0'..=char::MAX {
+            let mut bytes = [0; 4];
+            let len = character.encode_utf8(&mut bytes).len();
+            let (block, bits, found) = valid_place(u32::from_le_bytes(bytes));
+            let number = block * 64 + bits as usize % 64;
+            assert_eq!((number, found), (character as usize, len));
+        }
+    }
+
+    #[test]
     fn accepts_what_std_accepts() {
         for text in [
             "a",

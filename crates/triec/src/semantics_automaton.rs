@@ -94,7 +94,7 @@ fn check_codes(automaton: &Automaton<'_>, expected: &Expected<'_>) -> Result<(),
     for character in '\0'..=char::MAX {
         let mut buffer = [0; 4];
         let text: &str = character.encode_utf8(&mut buffer);
-        let code = code(automaton, character);
+        let code = automaton.code_of(character);
         if expected.contains_key(text) != (code != 0) || code != 0 && !codes.insert(code) {
             let number = u32::from(character);
             return Err(format!("the automaton has a wrong code for U+{number:04X}"));
@@ -154,16 +154,11 @@ fn check_steps(
     Ok(())
 }
 
-fn code(automaton: &Automaton<'_>, character: char) -> u16 {
-    let number = u32::from(character);
-    automaton.code(number as usize / 64, number % 64)
-}
-
 /// The number of the state behind `text`; `None` if one of its characters has no code.
 fn walk(automaton: &Automaton<'_>, text: &str) -> Option<u32> {
     let (mut state, mut number) = (&State::ROOT, 0);
     for character in text.chars() {
-        let code = code(automaton, character);
+        let code = automaton.code_of(character);
         if code == 0 {
             return None;
         }

@@ -74,7 +74,7 @@ impl<Score: Kept> Segmenter<Score> {
         give::<A, _, _>(entry, &mut self.sum, unit.start, found)
     }
 
-    /// Segments a unit that is one character: it is a piece or unknown, whatever the sum before it.
+    /// Segments a unit that is one character: it is a piece, which is remembered, or unknown, whatever the sum before it.
     fn single<A: Arithmetic<Score = Score>>(
         &mut self,
         parts: &Parts<'_>,

@@ -6,7 +6,7 @@
 
 use std::hint::select_unpredictable;
 
-use trie_format::NO_ID;
+use trie_format::{Automaton, NO_ID};
 
 use super::table::Parts;
 use crate::viterbi::{Arithmetic, Kept};
@@ -32,14 +32,19 @@ impl<Score: Kept> Cell<Score> {
         token: 0,
     };
 
+    /// The automaton and the number of the last token's state, if it is given by that.
+    #[inline(always)]
+    fn state<'a>(&self, parts: &Parts<'a>) -> Option<(Automaton<'a>, u32)> {
+        let automaton = parts.automaton.filter(|_| self.token & STATE != 0)?;
+        Some((automaton, self.token as u32))
+    }
+
     /// Length of the last token in bytes, at least 1, so that whoever follows the path comes to an end.
     #[inline(always)]
     pub(super) fn len(&self, parts: &Parts<'_>) -> usize {
-        let len = match &parts.automaton {
-            Some(automaton) if self.token & STATE != 0 => {
-                automaton.state(self.token as u32).len.into()
-            }
-            _ => (self.token >> 32) as usize,
+        let len = match self.state(parts) {
+            Some((automaton, number)) => automaton.state(number).len.into(),
+            None => (self.token >> 32) as usize,
         };
         len.max(1)
     }
@@ -47,10 +52,9 @@ impl<Score: Kept> Cell<Score> {
     /// The last token's id, or [`NO_ID`].
     #[inline(always)]
     pub(super) fn id(&self, parts: &Parts<'_>) -> u32 {
-        let number = self.token as u32;
-        match &parts.automaton {
-            Some(automaton) if self.token & STATE != 0 => automaton.id(number).unwrap_or(NO_ID),
-            _ => number,
+        match self.state(parts) {
+            Some((automaton, number)) => automaton.id(number).unwrap_or(NO_ID),
+            None => self.token as u32,
         }
     }
 }
@@ -90,4 +94,20 @@ pub(super) fn turn<Score: Kept>(parts: &Parts<'_>, cells: &mut [Cell<Score>], en
         }
     }
     margin
+}
+
+/// The tokens of the path to `end`, after [`turn`]: start, end and id, [`NO_ID`] for an unknown character.
+#[inline(always)]
+pub(super) fn tokens<Score: Kept>(
+    parts: &Parts<'_>,
+    cells: &[Cell<Score>],
+    end: usize,
+) -> impl Iterator<Item = (usize, usize, u32)> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let token = cells.get(start).filter(|_| start < end)?;
+        let begin = start;
+        start += token.len(parts);
+        Some((begin, start, token.id(parts)))
+    })
 }

@@ -13,6 +13,7 @@ use trie_format::parts::PartKey;
 use trie_format::{Automaton, NO_ID};
 
 use super::cell::{Cell, STATE, relax};
+use super::solve::hand_on;
 use super::table::Parts;
 use crate::ids::Piece;
 use crate::utf8::{first_four, valid_place};
@@ -142,55 +143,21 @@ fn piece_of(state: &State) -> Piece {
     }
 }
 
-/// Hands the tokens that begin with the U+2581 that `text` begins with on to `cells`, of which the first is where it begins; returns
-/// how far the longest goes, in bytes.
-#[inline(always)]
-pub(super) fn hand_on<A: Arithmetic>(
-    parts: &Parts<'_>,
-    text: &[u8],
-    cells: &mut [Cell<A::Score>],
-) -> usize {
-    let Some(till_here) = cells.first().map(|cell| cell.sum) else {
-        return 0;
-    };
-    let mut furthest = 0;
-    let (char_len, single) = parts.trie.starting(text, |len, piece| {
-        if let Some(cell) = cells.get_mut(len) {
-            relax::<A>(cell, A::extend(till_here, piece), len, piece.id);
-            furthest = len;
-        }
-    });
-    if !single && let Some(cell) = cells.get_mut(char_len) {
-        let sum = A::extend_unknown(till_here, parts.unk);
-        relax::<A>(cell, sum, char_len, NO_ID);
-    }
-    furthest.max(char_len)
-}
-
-/// Fills `cells` with the best paths to the byte positions of the part of `len` bytes at `at` of `text`; returns how many
-/// characters it has.
+/// Fills `cells` like the pass from start to start ([`super::solve`]): of them the first has the sum before a part and the others are
+/// unreached, and `text` begins with the part. Returns how many characters it has.
 #[inline(always)]
 pub(super) fn fill<A: Arithmetic>(
     parts: &Parts<'_>,
     automaton: Automaton<'_>,
     text: &[u8],
-    (at, len): (usize, usize),
-    sum: A::Score,
     cells: &mut [Cell<A::Score>],
 ) -> usize {
-    let Some(cells) = cells.get_mut(..=len) else {
-        return 0;
-    };
-    cells.fill(Cell::UNREACHED);
-    if let Some(first) = cells.first_mut() {
-        first.sum = sum;
-    }
-    let part = text.get(at..).unwrap_or_default();
+    let len = cells.len().saturating_sub(1);
     let mut chars = 0;
     let mut start = 0;
     let mut forward = Forward::new(automaton);
     while start < len
-        && let Some(rest) = part.get(start..)
+        && let Some(rest) = text.get(start..)
     {
         let char_len = forward.read(rest);
         let end = (start + char_len).min(len);

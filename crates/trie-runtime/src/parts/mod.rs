@@ -123,7 +123,7 @@ impl<Score: Kept> Segmenter<Score> {
                     Ended::Stuck => is_stuck = true,
                 }
             }
-            if (count < AHEAD || units.is_run) && at < text.len() {
+            if count < AHEAD && at < text.len() {
                 if text.len() - at < LONGEST_WAIT && !is_stuck {
                     break;
                 }

@@ -8,9 +8,9 @@
 
 use trie_format::Automaton;
 
-use super::cell::{Cell, turn};
-use super::forward::{Forward, hand_on};
-use super::solve::{MAX_LEN, REBASED_FROM};
+use super::cell::{Cell, tokens, turn};
+use super::forward::Forward;
+use super::solve::{MAX_LEN, hand_on, may_be_rebased};
 use super::table::Parts;
 use super::{Found, Segmenter};
 use crate::viterbi::{Arithmetic, Kept};
@@ -41,9 +41,6 @@ impl<Score: Kept> Segmenter<Score> {
         found: &mut impl Found,
     ) -> (usize, Ended) {
         self.prepare_cells();
-        let is_safe = |sum: Score, len: usize| {
-            !A::REBASES || sum.is_within(REBASED_FROM - len as f32 * parts.magnitude())
-        };
         let mut forward = Forward::new(automaton);
         let mut begin = at;
         // From `begin` on: where the next character is; how far tokens go that were handed on; up to where it is certain that no
@@ -68,7 +65,7 @@ impl<Score: Kept> Segmenter<Score> {
                     return (begin, Ended::Run);
                 }
                 (start, reach, safe) = (0, 0, SHORT);
-                if !is_safe(self.sum, safe) {
+                if may_be_rebased::<A>(parts, self.sum, safe) {
                     return (begin, Ended::Stuck);
                 }
                 if let Some(first) = self.cells.first_mut() {
@@ -77,14 +74,10 @@ impl<Score: Kept> Segmenter<Score> {
             }
             let end = start + len;
             if end > safe {
-                if end > MAX_LEN || !is_safe(self.sum, MAX_LEN) {
+                if end > MAX_LEN || may_be_rebased::<A>(parts, self.sum, MAX_LEN) {
                     return (begin, Ended::Stuck);
                 }
                 safe = MAX_LEN;
-            }
-            let mut cell = Cell::UNREACHED;
-            if end <= reach {
-                cell = self.cells.get(end).copied().unwrap_or(cell);
             }
             if forward.is_space(rest) {
                 let longest = parts.trie.max_bytes();
@@ -97,8 +90,11 @@ impl<Score: Kept> Segmenter<Score> {
                 if let Some(ahead) = self.cells.get_mut(1..=longest.max(len)) {
                     ahead.fill(Cell::UNREACHED);
                 }
-                reach = hand_on::<A>(parts, rest, &mut self.cells);
+                (_, reach) = hand_on::<A>(parts, rest, &mut self.cells);
             } else {
+                // Others still hold what a part before has left.
+                let reached = self.cells.get(end).filter(|_| end <= reach);
+                let mut cell = reached.copied().unwrap_or(Cell::UNREACHED);
                 forward.offer::<A>(parts, &self.cells, (end, len), &mut cell);
                 if let Some(to) = self.cells.get_mut(end) {
                     *to = cell;
@@ -131,13 +127,8 @@ impl<Score: Kept> Segmenter<Score> {
             return;
         }
         turn(parts, &mut self.cells, len);
-        let mut start = 0;
-        while start < len
-            && let Some(token) = self.cells.get(start)
-        {
-            let next = start + token.len(parts);
-            found.token(begin + start, begin + next, token.id(parts));
-            start = next;
+        for (start, end, id) in tokens(parts, &self.cells, len) {
+            found.token(begin + start, begin + end, id);
         }
     }
 }

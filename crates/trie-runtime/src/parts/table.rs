@@ -30,7 +30,7 @@ pub(crate) struct Parts<'a> {
     unk_id: u32,
     pairs: JoinedPairs<'a>,
     baked: BakedParts<'a>,
-    /// Images of format 1.0 have none: there the pass goes from start to start.
+    /// Images of format 1.0 have none, nor those of scores that are no float32: there the pass goes from start to start.
     pub(super) automaton: Option<Automaton<'a>>,
     image_id: &'a [u8; 16],
 }
